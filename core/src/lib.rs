@@ -1,0 +1,37 @@
+//! Files of agent sessions: contained, atomic, hashed, streaming. The core of `@little-stack/files`; it knows nothing
+//! of JavaScript, blocks, keeps no global state and needs no `unsafe`.
+//!
+//! A [`host::Host`] opens a `dataDir`, which hands out [`session::Session`]s. A session writes
+//! ([`write::PendingWrite`]), reads ([`read`]), lists ([`list`]) and removes ([`remove`]) files in its managed roots
+//! ([`path::Root`]).
+//!
+//! A call that meets a lock fails with an error that [`error::Error::is_held`] knows; nothing has changed then, and the
+//! caller decides how long to try again.
+
+pub mod cancel;
+mod clock;
+mod diff;
+pub mod digest;
+pub mod error;
+mod event;
+mod flush;
+pub mod host;
+pub mod index;
+pub mod list;
+mod lock;
+mod media;
+pub mod path;
+mod publish;
+pub mod read;
+pub mod remove;
+pub mod root;
+mod scan;
+pub mod session;
+mod stage;
+pub mod stamp;
+mod sys;
+mod trace;
+mod trash;
+pub mod write;
+
+pub use event::Redaction;
