@@ -1,0 +1,101 @@
+//! Linux.
+
+use std::path::Path;
+
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, ResolveFlags};
+use rustix::io::{Errno, Result};
+
+use super::DiskKind;
+
+/// A handle that only stands for a folder: asks for no permission on it but to pass.
+pub(crate) const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
+
+/// Opens below `root`; the kernel keeps the look-up beneath it. `follow`: links are taken while they stay beneath.
+pub(crate) fn open_beneath(root: impl AsFd, path: &Path, flags: OFlags, follow: bool) -> Result<OwnedFd> {
+    let mut resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+    if !follow {
+        resolve |= ResolveFlags::NO_SYMLINKS;
+    }
+    // EAGAIN: a rename somewhere raced the look-up, so the kernel could not vouch for it. Ordinary under load.
+    let mut tries = 0;
+    loop {
+        match fs::openat2(&root, path, flags, Mode::empty(), resolve) {
+            Err(Errno::AGAIN) if tries < 8 => tries += 1,
+            other => return other,
+        }
+    }
+}
+
+/// Whether the kernel has `openat2` and lets us use it. ENOSYS: before 5.6. EPERM: a container's filter refuses it.
+pub(crate) fn has_open_beneath(folder: impl AsFd) -> bool {
+    !matches!(open_beneath(folder, Path::new("."), FOLDER | OFlags::CLOEXEC, false), Err(Errno::NOSYS | Errno::PERM))
+}
+
+/// A file without a name, which nobody can meet before it is whole. EOPNOTSUPP and EISDIR: this file system has none.
+pub(crate) fn open_unnamed(folder: impl AsFd) -> Result<OwnedFd> {
+    fs::openat(folder, ".", OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR)
+}
+
+/// Gives an unnamed file its first name, which must not exist.
+pub(crate) fn link_unnamed(file: impl AsFd, folder: impl AsFd, name: &str) -> Result<()> {
+    match fs::linkat(&file, "", &folder, name, AtFlags::EMPTY_PATH) {
+        // Without CAP_DAC_READ_SEARCH the kernel answers ENOENT; /proc does the same for everybody.
+        Err(Errno::NOENT | Errno::PERM | Errno::INVAL) => {
+            let link = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
+            fs::linkat(CWD, link, folder, name, AtFlags::SYMLINK_FOLLOW)
+        }
+        other => other,
+    }
+}
+
+/// Whether [`sync_disk`] works.
+pub(crate) const HAS_SYNC_DISK: bool = true;
+
+/// Flushes the whole file system that `folder` lies on.
+pub(crate) fn sync_disk(folder: impl AsFd) -> Result<()> {
+    // A path-only handle cannot be synced.
+    let open = fs::openat(folder, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    fs::syncfs(open)
+}
+
+/// Network and shared-host file systems, by the magic numbers of statfs(2).
+pub(crate) fn disk_kind(folder: impl AsFd) -> Result<DiskKind> {
+    Ok(kind_of(fs::fstatfs(folder)?.f_type as u64))
+}
+
+fn kind_of(magic: u64) -> DiskKind {
+    // The field is signed on some platforms; only its low 32 bits are the number.
+    match magic & 0xFFFF_FFFF {
+        0x6969 => DiskKind::Shared("nfs"),
+        0x517B => DiskKind::Shared("smb"),
+        0xFE53_4D42 => DiskKind::Shared("smb2"),
+        0xFF53_4D42 => DiskKind::Shared("cifs"),
+        0x0102_1997 => DiskKind::Shared("9p"),
+        // virtiofs answers with the number of FUSE.
+        0x6573_5546 => DiskKind::Shared("fuse"),
+        _ => DiskKind::Local,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_disks_are_known_by_their_numbers() {
+        for (magic, name) in
+            [(0x6969, "nfs"), (0x0102_1997, "9p"), (0xFFFF_FFFF_FF53_4D42, "cifs"), (0x6573_5546, "fuse")]
+        {
+            assert_eq!(kind_of(magic), DiskKind::Shared(name));
+        }
+        for magic in [
+            0xEF53,      /* ext4 */
+            0x0102_1994, /* tmpfs */
+            0x9123_683E, /* btrfs */
+            0x5846_5342, /* xfs */
+        ] {
+            assert_eq!(kind_of(magic), DiskKind::Local);
+        }
+    }
+}
