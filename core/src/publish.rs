@@ -1,0 +1,67 @@
+//! Putting a staged file in its place in one step (promise G2).
+
+use rustix::fd::AsFd;
+use rustix::fs;
+use rustix::io::{Errno, Result};
+
+use crate::stage::{Staged, Staging, random_name};
+use crate::sys;
+
+/// What a file was put in place of.
+#[derive(Debug)]
+pub(crate) enum Swapped {
+    /// The file that stood there, now under this name in the staging folder.
+    For(String),
+    /// This file system has no exchange: what stood there is gone.
+    Blindly,
+}
+
+/// Gives the staged file a name that nothing has yet; EEXIST otherwise.
+pub(crate) fn place_new(staging: &Staging, staged: &mut Staged, folder: impl AsFd, name: &str) -> Result<()> {
+    let Some(temp) = staged.name_mut().clone() else { return sys::link_unnamed(staged.file(), folder, name) };
+    match sys::rename_new(staging.folder(), &temp, &folder, name) {
+        // No such flag on this file system: link without replacing does the same in two steps.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            fs::linkat(staging.folder(), temp.as_str(), folder, name, fs::AtFlags::empty())?;
+            staging.discard(&temp);
+        }
+        other => other?,
+    }
+    *staged.name_mut() = None;
+    Ok(())
+}
+
+/// Puts the staged file in place of what stands at `name`; ENOENT when nothing does any more.
+pub(crate) fn swap_in(staging: &Staging, staged: &mut Staged, folder: impl AsFd, name: &str) -> Result<Swapped> {
+    let temp = if let Some(temp) = staged.name_mut().clone() {
+        temp
+    } else {
+        let temp = random_name();
+        sys::link_unnamed(staged.file(), staging.folder(), &temp)?;
+        *staged.name_mut() = Some(temp.clone());
+        temp
+    };
+    let swapped = match sys::exchange(staging.folder(), &temp, &folder, name) {
+        Ok(()) => Swapped::For(temp),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            fs::renameat(staging.folder(), temp.as_str(), folder, name)?;
+            Swapped::Blindly
+        }
+        Err(errno) => return Err(errno),
+    };
+    *staged.name_mut() = None;
+    Ok(swapped)
+}
+
+/// Undoes [`swap_in`]: the file that was displaced goes back, the staged one returns.
+pub(crate) fn swap_back(
+    staging: &Staging,
+    staged: &mut Staged,
+    folder: impl AsFd,
+    name: &str,
+    displaced: String,
+) -> Result<()> {
+    sys::exchange(staging.folder(), &displaced, folder, name)?;
+    *staged.name_mut() = Some(displaced);
+    Ok(())
+}
