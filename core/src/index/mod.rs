@@ -1,0 +1,140 @@
+//! The index: what is known of sessions and files without reading them, in one SQLite database per `dataDir`
+//! (STORAGE, "Database"). The file system is the truth; a lost or damaged index is made anew from the session folders.
+
+mod damage;
+mod files;
+mod schema;
+mod sessions;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+
+use crate::error::{Code, Error, Result};
+use crate::sys::DiskKind;
+
+pub(crate) use damage::Rebuilt;
+pub use files::{Artifact, Facts};
+pub(crate) use files::{delete_below, delete_row, row, rows_below, upsert};
+pub use sessions::SessionRow;
+pub(crate) use sessions::{by_key, change, drop_session, insert, next_sequence, page, set_totals, totals};
+
+/// Its file in `dataDir`.
+pub(crate) const DATABASE: &str = "harness.db";
+
+/// An open index.
+#[derive(Debug)]
+pub(crate) struct Index {
+    folder: PathBuf,
+    exclusive: bool,
+    /// The folder `dataDir`, locked shared for as long as this host uses the database.
+    lock: File,
+    connection: Mutex<Connection>,
+    rebuilt: Mutex<Vec<Rebuilt>>,
+}
+
+impl Index {
+    /// Opens the database in `folder`, making it where it is missing. `lock` is an open handle on that folder.
+    pub(crate) fn open(folder: &Path, lock: File, disk: DiskKind) -> Result<Self> {
+        let exclusive = disk != DiskKind::Local;
+        damage::lock_shared(&lock)?;
+        let mut rebuilt = Vec::new();
+        let missing = !folder.join(DATABASE).exists();
+        let connection = match schema::open(folder, exclusive) {
+            Ok(connection) if missing => {
+                let sessions = damage::fill(&connection, folder).map_err(|error| told(&error))?;
+                if sessions > 0 {
+                    rebuilt.push(Rebuilt { set_aside: None, sessions });
+                }
+                connection
+            }
+            Ok(connection) => connection,
+            Err(error) if is_damage(&error) => {
+                let (connection, event) = damage::rebuild(folder, &lock, exclusive)?;
+                rebuilt.push(event);
+                connection
+            }
+            Err(error) => return Err(told(&error)),
+        };
+        Ok(Self {
+            folder: folder.to_owned(),
+            exclusive,
+            lock,
+            connection: Mutex::new(connection),
+            rebuilt: Mutex::new(rebuilt),
+        })
+    }
+
+    /// Reads.
+    pub(crate) fn read<T>(&self, ask: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        self.attempt(|connection| ask(connection))
+    }
+
+    /// Writes, all or nothing. Immediate, since a transaction that starts as a reader cannot wait for another writer.
+    pub(crate) fn write<T>(&self, change: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        self.attempt(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let value = change(&transaction)?;
+            transaction.commit()?;
+            Ok(value)
+        })
+    }
+
+    /// Everything recorded so far is on the disk.
+    pub(crate) fn flush(&self) -> Result<()> {
+        self.attempt(|connection| {
+            connection.pragma_update(None, "synchronous", "FULL")?;
+            let flushed = connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)
+                .and_then(|transaction| schema::touch(&transaction).and_then(|()| transaction.commit()));
+            connection.pragma_update(None, "synchronous", "NORMAL")?;
+            flushed
+        })
+    }
+
+    /// What was rebuilt since the last call.
+    pub(crate) fn take_rebuilt(&self) -> Vec<Rebuilt> {
+        std::mem::take(&mut *self.rebuilt.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn attempt<T>(&self, mut run: impl FnMut(&mut Connection) -> rusqlite::Result<T>) -> Result<T> {
+        let mut connection = self.locked();
+        match run(&mut connection) {
+            Err(error) if is_damage(&error) => {
+                let (anew, event) = damage::replace(&mut connection, &self.folder, &self.lock, self.exclusive)?;
+                *connection = anew;
+                self.rebuilt.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+                run(&mut connection).map_err(|error| told(&error))
+            }
+            other => other.map_err(|error| told(&error)),
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Connection> {
+        // A panic in a transaction rolled it back.
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The database is not one, or is broken inside.
+fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
+/// What a failure of the database means to a caller. SQLite's own texts name no paths.
+fn told(error: &rusqlite::Error) -> Error {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            Error::new(Code::Busy, "The index (harness.db) is held by another process. Try again when it is done.")
+        }
+        Some(ErrorCode::DiskFull) => {
+            Error::new(Code::NoSpace, "No space left on the disk for the index. Free some and try again.")
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+            Error::new(Code::PermissionDenied, "The system refused to open the index (harness.db) for writing.")
+        }
+        _ => Error::new(Code::IoError, format!("The index (harness.db) failed: {error}")),
+    }
+}

@@ -1,0 +1,112 @@
+//! The database's file, settings and tables.
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
+
+use super::DATABASE;
+
+/// How long a transaction waits for another process before FS_BUSY.
+const BUSY: Duration = Duration::from_secs(10);
+/// Of the tables below.
+const VERSION: i64 = 1;
+
+const TABLES: &str = "
+CREATE TABLE sessions (
+  instance INTEGER PRIMARY KEY,      -- random, from session.json: the same after a rebuild, another after a delete
+  key TEXT NOT NULL UNIQUE,          -- its folder
+  id TEXT NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL,       -- milliseconds since 1970, as all times here
+  updated_at INTEGER NOT NULL,
+  metadata TEXT,
+  sequence INTEGER NOT NULL,         -- of its last event
+  files INTEGER NOT NULL,            -- regular files in the roots: last scan plus our own changes since
+  bytes INTEGER NOT NULL
+);
+CREATE TABLE files (
+  session INTEGER NOT NULL,
+  path TEXT NOT NULL,                -- as on the disk
+  dev INTEGER NOT NULL, ino INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL,
+  fresh INTEGER NOT NULL,            -- the stamp was too young to prove anything
+  sha256 BLOB NOT NULL,
+  media_type TEXT,
+  source TEXT,
+  metadata TEXT,
+  artifact INTEGER,                  -- 1 marked, 0 not one, NULL by its place
+  artifact_name TEXT,
+  artifact_metadata TEXT,
+  PRIMARY KEY (session, path)
+) WITHOUT ROWID;
+CREATE INDEX marked ON files (session, path) WHERE artifact = 1;
+CREATE TABLE flushes (at INTEGER NOT NULL);
+";
+
+/// Opens, and makes what is missing.
+pub(super) fn open(folder: &Path, exclusive: bool) -> rusqlite::Result<Connection> {
+    let path = folder.join(DATABASE);
+    make_private(&path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    // Without shared memory that can be trusted: one process at a time, no WAL. A second one must hear it at once.
+    connection.busy_timeout(if exclusive { Duration::ZERO } else { BUSY })?;
+    if exclusive {
+        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+        connection.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))?;
+        connection.execute_batch("BEGIN EXCLUSIVE; COMMIT")?;
+    } else {
+        connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    }
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.set_prepared_statement_cache_capacity(32);
+    migrate(&mut connection)?;
+    Ok(connection)
+}
+
+/// SQLite would make it readable to everybody. Never opened here when it exists: closing it again would drop the locks
+/// that a connection of this process holds.
+fn make_private(path: &Path) -> rusqlite::Result<()> {
+    let cannot_open = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CANTOPEN), None);
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(file) => file.set_permissions(std::fs::Permissions::from_mode(0o600)).map_err(|_| cannot_open()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
+            Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None))
+        }
+        Err(_) => Err(cannot_open()),
+    }
+}
+
+fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+    let version =
+        |connection: &Connection| connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
+    if version(connection)? == 0 {
+        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        // Another process may have been first.
+        if version(&transaction)? == 0 {
+            transaction.execute_batch(TABLES)?;
+            transaction.pragma_update(None, "user_version", VERSION)?;
+        }
+        transaction.commit()?;
+    }
+    if version(connection)? > VERSION {
+        let text = "it was made by a newer version of @little-stack/files".to_owned();
+        return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_ERROR), Some(text)));
+    }
+    // Read something of each table, so that most damage shows here and not in the middle of a call.
+    connection.query_row("SELECT count(*) FROM (SELECT 1 FROM sessions LIMIT 1)", [], |_| Ok(()))?;
+    connection.query_row("SELECT count(*) FROM (SELECT 1 FROM files LIMIT 1)", [], |_| Ok(()))
+}
+
+/// The smallest change: committed with a flush it makes all before it durable.
+pub(super) fn touch(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM flushes", [])?;
+    connection.execute("INSERT INTO flushes VALUES (unixepoch('subsec') * 1000)", []).map(|_| ())
+}
+
+/// Whether another process keeps the database from us.
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
