@@ -1,0 +1,67 @@
+//! Giving events their numbers and handing them on.
+
+use std::io::Write;
+use std::sync::PoisonError;
+
+use serde_json::json;
+
+use super::Session;
+use crate::clock::now_millis;
+use crate::error::{Code, Error, Result};
+use crate::event::Draft;
+use crate::index;
+use crate::trace;
+
+impl Session {
+    /// Numbers, traces and queues events. `first` is the number of the first one.
+    ///
+    /// The change they tell of is done, so nothing here fails it: a trace that cannot be written is missing lines.
+    pub(crate) fn emit(&self, drafts: Vec<Draft>, first: i64) {
+        let lines: Vec<String> =
+            drafts.into_iter().zip(first..).map(|(draft, sequence)| draft.line(&self.id, sequence)).collect();
+        if self.host.options.trace {
+            let mut open = self.trace.lock().unwrap_or_else(PoisonError::into_inner);
+            if open.is_none() {
+                *open = trace::open(&self.folder).ok();
+            }
+            if let Some(file) = open.as_mut() {
+                for line in &lines {
+                    // One write a line, so that lines of several processes do not mix.
+                    let _ = file.write_all(format!("{line}\n").as_bytes());
+                }
+            }
+        }
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).extend(lines);
+    }
+
+    /// Numbers for `count` events that go with no other record.
+    pub(crate) fn reserve(&self, count: usize) -> Result<i64> {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let first =
+            self.host.index.write(|connection| index::next_sequence(connection, self.instance, count, now_millis()))?;
+        first.ok_or_else(|| Error::new(Code::Closed, "The session was deleted. Open it anew."))
+    }
+
+    /// An event for a call that was turned away.
+    pub fn refused(&self, refusal: &Refusal<'_>) -> Result<()> {
+        let Refusal { operation, code, message, path, reason, source } = *refusal;
+        let first = self.reserve(1)?;
+        let fields = json!({
+            "operation": operation, "path": path, "code": code, "reason": reason, "source": source, "message": message,
+        });
+        self.emit(vec![Draft::new("harness.file.refused", fields)], first);
+        Ok(())
+    }
+}
+
+/// What was refused and why.
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the fields of the event, as the contract names them")]
+pub struct Refusal<'a> {
+    pub operation: &'a str,
+    pub code: &'a str,
+    pub message: &'a str,
+    pub path: Option<&'a str>,
+    pub reason: Option<&'a str>,
+    pub source: Option<&'a str>,
+}

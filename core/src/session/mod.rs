@@ -1,0 +1,163 @@
+//! An open session: its roots, locks, staging folder and events.
+
+mod events;
+mod facts;
+pub mod key;
+pub mod record;
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::OFlags;
+
+use crate::error::{Code, Error, Result};
+use crate::flush::Unflushed;
+use crate::host::HostShared;
+use crate::index::{self, SessionRow};
+use crate::lock::{LockFile, Locked, names};
+use crate::path::{HarnessPath, Root, Use};
+use crate::root::{RootDir, open_name};
+use crate::stage::Staging;
+use crate::{scan, sys};
+
+pub use events::Refusal;
+pub(crate) use facts::{Expected, is_artifact};
+
+/// A session that is open in this host. Its methods block and may be called from many threads.
+#[derive(Debug)]
+pub struct Session {
+    pub(crate) host: Arc<HostShared>,
+    id: String,
+    key: String,
+    pub(crate) instance: i64,
+    folder: OwnedFd,
+    roots: [RootDir; Root::ALL.len()],
+    pub(crate) staging: Staging,
+    publish_lock: LockFile,
+    pub(crate) unflushed: Mutex<Unflushed>,
+    trace: Mutex<Option<File>>,
+    events: Mutex<VecDeque<String>>,
+}
+
+/// The parts that [`crate::host::Host`] has opened.
+pub(crate) struct Opened {
+    pub(crate) id: String,
+    pub(crate) key: String,
+    pub(crate) instance: i64,
+    pub(crate) folder: OwnedFd,
+    pub(crate) staging: Staging,
+}
+
+impl Session {
+    /// Opens what a session's folder holds, making what is missing.
+    pub(crate) fn open(host: Arc<HostShared>, opened: Opened) -> Result<Self> {
+        let Opened { id, key, instance, folder, staging } = opened;
+        let open_root = |root: Root| {
+            sys::make_folder(&folder, root.name())
+                .and_then(|_| open_name(&folder, root.name(), OFlags::RDONLY | OFlags::DIRECTORY))
+                .map(|open| RootDir::new(open, host.resolver))
+                .map_err(|errno| Error::from_errno(errno, format!("/{}", root.name()), "opening"))
+        };
+        let [first, second, third] = Root::ALL;
+        let roots = [open_root(first)?, open_root(second)?, open_root(third)?];
+        let publish_lock = LockFile::open(&folder, "publish.lock", "The session's publish lock")?;
+        Ok(Self {
+            host,
+            id,
+            key,
+            instance,
+            folder,
+            roots,
+            staging,
+            publish_lock,
+            unflushed: Mutex::default(),
+            trace: Mutex::default(),
+            events: Mutex::default(),
+        })
+    }
+
+    /// As the host named it.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The real folder of a root, for mounting into a sandbox.
+    #[must_use]
+    pub fn host_path(&self, root: Root) -> PathBuf {
+        self.host.path.join("sessions").join(&self.key).join(root.name())
+    }
+
+    pub(crate) fn root(&self, root: Root) -> &RootDir {
+        match root {
+            Root::Artifacts => &self.roots[0],
+            Root::Persistent => &self.roots[1],
+            Root::Session => &self.roots[2],
+        }
+    }
+
+    /// Reads `text` as a path for `purpose`, and refuses what policy forbids, before anything is touched.
+    pub(crate) fn resolve(&self, text: &str, purpose: Use) -> Result<HarnessPath> {
+        let path = HarnessPath::parse(text, purpose)?;
+        path.check_policy(purpose)?;
+        self.check_exists()?;
+        Ok(path)
+    }
+
+    /// FS_CLOSED once the session was deleted, by whatever process.
+    pub(crate) fn check_exists(&self) -> Result<()> {
+        if names(&self.host.sessions, &self.key, &self.folder) {
+            return Ok(());
+        }
+        Err(Error::new(Code::Closed, format!("The session was deleted: {}. Open it anew.", shown_id(&self.id))))
+    }
+
+    /// The lock under which files and their rows change together. Held by another process: an error to try again on.
+    pub(crate) fn lock_publish(&self) -> Result<Locked<'_>> {
+        let locked = self.publish_lock.try_lock(self.folder.as_fd())?;
+        // A delete takes this lock too, so from here on the session stays.
+        self.check_exists()?;
+        Ok(locked)
+    }
+
+    /// Counts what is in the roots, and tells what the index knows.
+    pub fn status(&self) -> Result<SessionRow> {
+        self.check_exists()?;
+        self.rescan()?;
+        let row = self.host.index.read(|connection| index::by_key(connection, &self.key))?;
+        row.ok_or_else(|| Error::new(Code::Closed, "The session was deleted. Open it anew."))
+    }
+
+    /// Takes the totals from the disk, where other programs may have written.
+    pub(crate) fn rescan(&self) -> Result<()> {
+        let mut sum = scan::Totals::default();
+        for root in Root::ALL {
+            sum += scan::totals(self.root(root).folder());
+        }
+        self.host.index.write(|connection| index::set_totals(connection, self.instance, sum.files, sum.bytes))
+    }
+
+    /// At most `max` of the events that wait, oldest first, as JSON text.
+    #[must_use]
+    pub fn take_events(&self, max: usize) -> Vec<String> {
+        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = max.min(events.len());
+        events.drain(..count).collect()
+    }
+
+    /// Nobody listens: lets go of the events that wait.
+    pub fn drop_events(&self) {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    pub(crate) fn folder(&self) -> &OwnedFd {
+        &self.folder
+    }
+}
+
+fn shown_id(id: &str) -> String {
+    id.chars().take(80).map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
+}

@@ -1,0 +1,44 @@
+//! `trace.ndjson`: one event a line, each appended in one write. A torn last line (the machine stopped in it) is left
+//! behind and skipped by readers.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+
+use rustix::fd::AsFd;
+use rustix::fs::{self, Mode, OFlags};
+
+use crate::root::open_name;
+
+const NAME: &str = "trace.ndjson";
+
+/// Opens a session's trace for appending.
+pub(crate) fn open(session: impl AsFd) -> std::io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(fs::openat(session, NAME, flags, Mode::RUSR | Mode::WUSR)?);
+    fs::fchmod(&file, Mode::RUSR | Mode::WUSR)?;
+    if file.seek(SeekFrom::End(0))? > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        let mut last = [0];
+        file.read_exact(&mut last)?;
+        if last != [b'\n'] {
+            file.write_all(b"\n")?;
+        }
+    }
+    Ok(file)
+}
+
+/// The number of the last whole event in a session's trace, from its last 64 KiB; 0 without one.
+pub(crate) fn last_sequence(session: impl AsFd) -> i64 {
+    let read = || -> Option<i64> {
+        let mut file = File::from(open_name(session, NAME, OFlags::RDONLY).ok()?);
+        let length = file.metadata().ok()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(64 * 1024))).ok()?;
+        let mut tail = Vec::new();
+        file.read_to_end(&mut tail).ok()?;
+        // Lines of concurrent writers may stand out of order, so the greatest counts.
+        tail.split(|byte| *byte == b'\n')
+            .filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok()?.get("sequence")?.as_i64())
+            .max()
+    };
+    read().unwrap_or(0)
+}
