@@ -1,0 +1,365 @@
+//! Writing a file: stage, compare, place, record, tell (promises G2, G3 and G7).
+
+mod events;
+
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{self, AtFlags, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::cancel::Cancel;
+use crate::clock::now_millis;
+use crate::digest::Digest;
+use crate::error::{Code, Error, Result};
+use crate::host::Durability;
+use crate::index::{self, Artifact, Facts};
+use crate::media;
+use crate::path::{HarnessPath, Use};
+use crate::publish::{self, Swapped};
+use crate::root::{Links, expect_regular, open_name, refused_link};
+use crate::session::{Expected, Session, is_artifact};
+use crate::stage::Staged;
+use crate::stamp::Stamp;
+
+/// Which of the three writers it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Origin {
+    /// `session.files`.
+    #[default]
+    Host,
+    /// `ctx.files`.
+    Tool,
+    /// `files` in `stageMessage`.
+    Message,
+}
+
+/// How a file is written.
+#[derive(Debug, Clone, Default)]
+pub struct WriteOptions {
+    /// Wins over the extension.
+    pub media_type: Option<String>,
+    /// Where neither says anything.
+    pub fallback_media_type: Option<String>,
+    /// Label for events.
+    pub source: String,
+    /// The writer.
+    pub origin: Origin,
+    /// The host's, JSON text of an object.
+    pub metadata: Option<String>,
+    /// How it is marked.
+    pub artifact: Artifact,
+    /// Only if the file still has this content.
+    pub if_match: Option<Digest>,
+    /// Only if nothing is there.
+    pub if_none_match: bool,
+}
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// As on the disk.
+    pub path: String,
+    /// Size of the content.
+    pub bytes: u64,
+    /// sha256 of the content.
+    pub digest: Digest,
+    /// As given or guessed.
+    pub media_type: Option<String>,
+    /// The mark, if the file is an artifact.
+    pub artifact: Option<Artifact>,
+}
+
+/// A write that has begun. Dropped before it is published, it leaves nothing behind.
+#[derive(Debug)]
+pub struct PendingWrite {
+    session: Arc<Session>,
+    path: HarnessPath,
+    options: WriteOptions,
+    cancel: Cancel,
+    staged: Option<Staged>,
+    synced: bool,
+    started: Instant,
+}
+
+/// A staged file that has its place, while the lock is still held.
+struct Placed {
+    path: HarnessPath,
+    had: usize,
+    parent: OwnedFd,
+    swapped: Option<Swapped>,
+    /// Of the file that stood there.
+    before: Option<Stat>,
+}
+
+/// Somebody else changed the name between looking and placing.
+enum Race {
+    Again,
+    Failed(Error),
+}
+
+impl From<Error> for Race {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl PendingWrite {
+    /// Checks the path and the policy; stages nothing yet.
+    pub fn begin(session: &Arc<Session>, path: &str, options: WriteOptions, cancel: Cancel) -> Result<Self> {
+        let path = session.resolve(path, Use::Write)?;
+        let session = Arc::clone(session);
+        Ok(Self { session, path, options, cancel, staged: None, synced: false, started: Instant::now() })
+    }
+
+    /// Appends a batch.
+    pub fn push(&mut self, batch: &[u8]) -> Result<()> {
+        self.cancel.check()?;
+        self.staged()?.write(batch)
+    }
+
+    fn staged(&mut self) -> Result<&mut Staged> {
+        if self.staged.is_none() {
+            let limit = self.session.host.options.quota.file_bytes;
+            self.staged = Some(self.session.staging.stage(&self.path, limit)?);
+        }
+        self.staged.as_mut().ok_or_else(|| Error::new(Code::Closed, "The write has ended."))
+    }
+
+    /// Puts the file in place. When the session's lock is held just now ([`Error::is_held`]) nothing has changed and it
+    /// may be called again.
+    pub fn publish(&mut self) -> Result<Written> {
+        self.cancel.check()?;
+        let durable = self.session.host.options.durability == Durability::Write;
+        if durable && !self.synced {
+            self.staged()?.sync()?;
+            self.synced = true;
+        }
+        self.staged()?;
+        let session = Arc::clone(&self.session);
+        // Whoever races us every time is writing all the time; nobody is that quick that often.
+        for _ in 0..32 {
+            let path = session.root(self.path.root).locate(&self.path, Links::Refuse);
+            let expected = match self.options.if_match {
+                Some(wanted) => Some(session.expect_version(&path, wanted, &self.cancel)?),
+                None => None,
+            };
+            let locked = session.lock_publish()?;
+            self.cancel.check()?;
+            let placed = match self.place(path, expected.as_ref()) {
+                Ok(placed) => placed,
+                Err(Race::Again) => continue,
+                Err(Race::Failed(error)) => return Err(error),
+            };
+            let recorded = self.record(&placed).inspect_err(|_| self.undo(&placed));
+            let (facts, known_before, first) = recorded?;
+            if !durable {
+                session.unflushed.lock().unwrap_or_else(PoisonError::into_inner).wrote(&placed.path, placed.had);
+            }
+            drop(locked);
+            let synced = if durable { session.flush_folders(&placed.path, placed.had) } else { Ok(()) };
+            self.tell(&placed, &facts, known_before, first);
+            synced?;
+            let artifact = is_artifact(&placed.path, &facts.artifact).then(|| facts.artifact.clone());
+            let path = placed.path.to_string();
+            return Ok(Written {
+                path,
+                bytes: facts.stamp.size,
+                digest: facts.digest,
+                media_type: facts.media_type,
+                artifact,
+            });
+        }
+        Err(Error::at(Code::Busy, &self.path, format!("Other programs keep replacing {}. Try again.", self.path)))
+    }
+
+    /// Under the lock: looks at what stands there, makes the folders, places the file.
+    fn place(&mut self, path: HarnessPath, expected: Option<&Expected>) -> std::result::Result<Placed, Race> {
+        let session = Arc::clone(&self.session);
+        let root = session.root(path.root);
+        let before = match root.stat(&path) {
+            Ok(stat) => Some(stat),
+            Err(error) if error.code == Code::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        self.check_present(&path, before.as_ref())?;
+        if let Some(expected) = expected
+            && before.as_ref().map(Stamp::of) != Some(expected.stamp)
+        {
+            // Changed since it was compared; comparing anew tells whether to the same content.
+            return Err(Race::Again);
+        }
+        self.check_quota(before.as_ref())?;
+        let staged = self.staged()?;
+        if let Some(before) = &before {
+            let mode = Mode::RUSR | Mode::WUSR | Mode::from_raw_mode(before.st_mode & 0o111);
+            fs::fchmod(staged.file(), mode).map_err(|errno| Error::from_errno(errno, &path, "writing"))?;
+        }
+        let (parent, had) = root.make_parent(&path)?;
+        let name = path.segments.last().map_or("", String::as_str);
+        let swapped = if before.is_some() {
+            publish::swap_in(&session.staging, staged, &parent, name).map(Some)
+        } else {
+            publish::place_new(&session.staging, staged, &parent, name).map(|()| None)
+        };
+        match swapped {
+            Ok(Some(Swapped::For(displaced))) => {
+                self.check_displaced(&path, &parent, name, &displaced, expected)?;
+                Ok(Placed { path, had, parent, swapped: Some(Swapped::For(displaced)), before })
+            }
+            Ok(swapped) => Ok(Placed { path, had, parent, swapped, before }),
+            // It came, or went, since we looked: look again.
+            Err(Errno::EXIST | Errno::NOENT) => Err(Race::Again),
+            Err(errno) => {
+                root.unmake_parent(&path, had);
+                Err(Error::from_errno(errno, &path, "writing").into())
+            }
+        }
+    }
+
+    fn check_present(&self, path: &HarnessPath, before: Option<&Stat>) -> Result<()> {
+        let Some(before) = before else { return Ok(()) };
+        if self.options.if_none_match {
+            return Err(Error::at(Code::AlreadyExists, path, format!("Something is already there: {path}")));
+        }
+        expect_regular(before, path)
+    }
+
+    /// What was displaced must be a regular file, and for a guarded write the version that was compared.
+    fn check_displaced(
+        &mut self,
+        path: &HarnessPath,
+        parent: &OwnedFd,
+        name: &str,
+        displaced: &str,
+        expected: Option<&Expected>,
+    ) -> std::result::Result<(), Race> {
+        let session = Arc::clone(&self.session);
+        let wrong = match open_name(session.staging.folder(), displaced, OFlags::RDONLY) {
+            Ok(file) => {
+                let regular = fs::fstat(&file)
+                    .map_err(|errno| Error::from_errno(errno, path, "reading"))
+                    .and_then(|stat| expect_regular(&stat, path));
+                match (regular, expected) {
+                    (Err(error), _) => Some(Race::Failed(error)),
+                    (Ok(()), Some(expected)) if !Session::is_expected(path, expected, &file)? => Some(Race::Again),
+                    _ => None,
+                }
+            }
+            // Unreadable to us, so its owner is somebody else; a link, a socket.
+            Err(Errno::ACCESS) if expected.is_none() => None,
+            Err(errno) => Some(Race::Failed(refused_link(errno, path, "writing"))),
+        };
+        let Some(wrong) = wrong else { return Ok(()) };
+        let staged = self.staged()?;
+        publish::swap_back(&session.staging, staged, parent, name, displaced.to_owned())
+            .map_err(|errno| Error::from_errno(errno, path, "putting back"))?;
+        Err(wrong)
+    }
+
+    fn check_quota(&self, before: Option<&Stat>) -> Result<()> {
+        let quota = self.session.host.options.quota;
+        if quota.session_bytes.is_none() && quota.session_files.is_none() {
+            return Ok(());
+        }
+        let (files, bytes) = self
+            .session
+            .host
+            .index
+            .read(|connection| index::totals(connection, self.session.instance))?
+            .unwrap_or((0, 0));
+        let old = before.map_or(0, |stat| Stamp::of(stat).size);
+        let new = self.staged.as_ref().map_or(0, Staged::bytes);
+        let over = |what: &str, limit: u64| {
+            let text = format!(
+                "Writing {} would take the session over its quota of {limit} {what}. Remove files first.",
+                self.path
+            );
+            Err(Error::at(Code::QuotaExceeded, &self.path, text))
+        };
+        // A write that makes the session smaller is never refused.
+        if let Some(limit) = quota.session_bytes
+            && new > old
+            && bytes.saturating_sub(old).saturating_add(new) > limit
+        {
+            return over("bytes", limit);
+        }
+        if let Some(limit) = quota.session_files
+            && before.is_none()
+            && files + 1 > limit
+        {
+            return over("files", limit);
+        }
+        Ok(())
+    }
+
+    /// Records the new facts; returns them, the old ones if they held, and the number of the first event.
+    fn record(&mut self, placed: &Placed) -> Result<(Facts, Option<Facts>, i64)> {
+        let path = &placed.path;
+        let media_type = self
+            .options
+            .media_type
+            .clone()
+            .or_else(|| media::guess(path))
+            .or_else(|| self.options.fallback_media_type.clone());
+        let staged = self.staged()?;
+        let (digest, bytes) = (staged.digest(), staged.bytes());
+        let after = fs::fstat(staged.file()).map_err(|errno| Error::from_errno(errno, path, "reading"))?;
+        let stamp = Stamp::of(&after);
+        let facts = Facts {
+            // A size that is not the staged one: somebody has written to it already. Its row proves nothing then.
+            fresh: stamp.is_fresh() || stamp.size != bytes,
+            stamp: Stamp { size: bytes, ..stamp },
+            digest,
+            media_type,
+            source: Some(self.options.source.clone()),
+            metadata: self.options.metadata.clone(),
+            artifact: self.options.artifact.clone(),
+        };
+        let name = path.to_string();
+        let (session, now) = (&self.session, now_millis());
+        let count = self.event_count(path, &facts.artifact);
+        let grown = signed(bytes) - placed.before.as_ref().map_or(0, |before| signed(Stamp::of(before).size));
+        let new_files = i64::from(placed.before.is_none());
+        let recorded = session.host.index.write(|connection| {
+            let before = index::row(connection, session.instance, &name)?;
+            index::upsert(connection, session.instance, &name, &facts)?;
+            index::change(connection, session.instance, new_files, grown)?;
+            let first = index::next_sequence(connection, session.instance, count, now)?;
+            Ok(first.map(|first| (before, first)))
+        })?;
+        let (before, first) =
+            recorded.ok_or_else(|| Error::new(Code::Closed, "The session was deleted. Open it anew."))?;
+        Ok((facts, before, first))
+    }
+
+    /// The index could not record the file, so it goes again: a write that fails leaves the old file.
+    fn undo(&mut self, placed: &Placed) {
+        let session = Arc::clone(&self.session);
+        let name = placed.path.segments.last().map_or("", String::as_str);
+        match (&placed.swapped, self.staged.as_mut()) {
+            (Some(Swapped::For(displaced)), Some(staged)) => {
+                let _ = publish::swap_back(&session.staging, staged, &placed.parent, name, displaced.clone());
+            }
+            (None, _) => {
+                let _ = fs::unlinkat(&placed.parent, name, AtFlags::empty());
+                session.root(placed.path.root).unmake_parent(&placed.path, placed.had);
+            }
+            // What stood there is gone on a file system without exchange.
+            _ => {}
+        }
+    }
+}
+
+impl Drop for PendingWrite {
+    fn drop(&mut self) {
+        if let Some(staged) = self.staged.take() {
+            staged.discard(&self.session.staging);
+        }
+    }
+}
+
+fn signed(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
