@@ -1,0 +1,103 @@
+//! Runs an operation on a blocking thread and settles a promise from there: two hops, and none of them through an
+//! executor.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use little_files::cancel::Cancel;
+use little_files::error::{Code, Error, Result};
+use napi::bindgen_prelude::{Either, Object, ToNapiValue, spawn, spawn_blocking};
+use napi::{Env, JsDeferred};
+
+use crate::failure::Failure;
+
+/// How long a call waits for a lock before FS_BUSY.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Between two tries for a lock, at first and at last.
+const FIRST_PAUSE: Duration = Duration::from_micros(200);
+const LAST_PAUSE: Duration = Duration::from_millis(20);
+
+/// What a promise settles with.
+pub(crate) type Outcome<T> = Either<Failure, T>;
+type Resolver<T> = Box<dyn FnOnce(Env) -> napi::Result<Outcome<T>> + Send>;
+type Deferred<T> = JsDeferred<Outcome<T>, Resolver<T>>;
+
+/// A value or a failure, for calls that answer at once.
+pub(crate) fn outcome<T>(result: Result<T>) -> Outcome<T> {
+    match result {
+        Ok(value) => Either::B(value),
+        Err(error) => Either::A(error.into()),
+    }
+}
+
+/// Runs `work` once.
+pub(crate) fn run<T: ToNapiValue + Send + 'static>(
+    env: &Env,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> napi::Result<Object<'_>> {
+    let (deferred, promise) = env.create_deferred::<Outcome<T>, Resolver<T>>()?;
+    spawn_blocking(move || settle(deferred, guarded(work)));
+    Ok(promise)
+}
+
+/// Runs `attempt`, again and again while a lock is held. No thread sleeps meanwhile.
+pub(crate) fn run_waiting<T: ToNapiValue + Send + 'static>(
+    env: &Env,
+    cancel: Cancel,
+    attempt: impl FnMut() -> Result<T> + Send + 'static,
+) -> napi::Result<Object<'_>> {
+    let (deferred, promise) = env.create_deferred::<Outcome<T>, Resolver<T>>()?;
+    let job = Job { attempt: Box::new(attempt), deferred, cancel, since: Instant::now(), pause: FIRST_PAUSE };
+    spawn_blocking(move || job.run());
+    Ok(promise)
+}
+
+struct Job<T: ToNapiValue> {
+    attempt: Box<dyn FnMut() -> Result<T> + Send>,
+    deferred: Deferred<T>,
+    cancel: Cancel,
+    since: Instant,
+    pause: Duration,
+}
+
+impl<T: ToNapiValue + Send + 'static> Job<T> {
+    fn run(mut self) {
+        match guarded(&mut self.attempt) {
+            Err(error) if error.is_held() && self.since.elapsed() < PATIENCE && self.cancel.check().is_ok() => {
+                self.later()
+            }
+            Err(error) if error.is_held() && self.cancel.check().is_err() => {
+                settle(self.deferred, Err(Error::aborted()))
+            }
+            result => {
+                let Self { attempt, deferred, .. } = self;
+                // What it staged goes before the caller hears of a failure.
+                drop(attempt);
+                settle(deferred, result);
+            }
+        }
+    }
+
+    fn later(mut self) {
+        let pause = self.pause;
+        self.pause = (pause * 2).min(LAST_PAUSE);
+        spawn(async move {
+            tokio::time::sleep(pause).await;
+            spawn_blocking(move || self.run());
+        });
+    }
+}
+
+/// A panic in the core is a fault of ours; the promise must settle all the same.
+fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        Err(Error::new(
+            Code::IoError,
+            "An internal fault in @little-stack/files. Please report it with what was called.",
+        ))
+    })
+}
+
+fn settle<T: ToNapiValue + Send + 'static>(deferred: Deferred<T>, result: Result<T>) {
+    deferred.resolve(Box::new(move |_| Ok(outcome(result))));
+}

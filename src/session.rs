@@ -1,0 +1,237 @@
+//! The class behind a session and its `files`.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use little_files::error::Result;
+use little_files::path::Root;
+use little_files::remove::RemoveOptions;
+use little_files::session::{Refusal, Session};
+use little_files::write::PendingWrite;
+use napi::bindgen_prelude::{ClassInstance, Null, Object};
+use napi::{Either, Env};
+use napi_derive::napi;
+
+use crate::cancel::{NativeCancel, flag_of};
+use crate::failure::{Failure, FailureInfo, closed};
+use crate::listing::NativeListing;
+use crate::options::{
+    NativeEntry, NativeFileData, NativeListOptions, NativeReadOptions, NativeRemoveOptions, NativeSessionInfo,
+    NativeWriteOptions, NativeWritten,
+};
+use crate::read::NativeRead;
+use crate::run::{outcome, run, run_waiting};
+use crate::write::NativeWrite;
+
+type CancelArgument<'env> = Option<ClassInstance<'env, NativeCancel>>;
+
+/// A handle on an open session.
+#[napi]
+pub struct NativeSession {
+    session: Mutex<Option<Arc<Session>>>,
+    id: String,
+}
+
+/// Where the roots are on this machine.
+#[napi(object, object_from_js = false)]
+pub struct NativeHostPaths {
+    /// Of /session.
+    pub session: String,
+    /// Of /artifacts.
+    pub artifacts: String,
+}
+
+impl NativeSession {
+    pub(crate) fn new(session: Arc<Session>) -> Self {
+        let id = session.id().to_owned();
+        Self { session: Mutex::new(Some(session)), id }
+    }
+
+    fn session(&self) -> Result<Arc<Session>> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(|| closed("session"))
+    }
+}
+
+#[napi]
+impl NativeSession {
+    /// As the host named it.
+    #[napi(getter)]
+    pub fn id(&self) -> String {
+        self.id.clone()
+    }
+
+    /// Real folders of the roots.
+    #[napi(ts_return_type = "NativeHostPaths | Failure")]
+    pub fn host_paths(&self) -> Either<Failure, NativeHostPaths> {
+        outcome(self.session().map(|session| {
+            let path = |root| session.host_path(root).to_string_lossy().into_owned();
+            NativeHostPaths { session: path(Root::Session), artifacts: path(Root::Artifacts) }
+        }))
+    }
+
+    /// Counts what is in the roots.
+    #[napi(ts_return_type = "Promise<NativeSessionInfo | Failure>")]
+    pub fn status<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
+        let session = self.session();
+        run(env, move || session?.status().map(NativeSessionInfo::from))
+    }
+
+    /// A whole small write. `bytes` are copied before this returns.
+    #[napi(ts_return_type = "Promise<NativeWritten | Failure>")]
+    pub fn write<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        bytes: &[u8],
+        options: NativeWriteOptions,
+        cancel: CancelArgument<'_>,
+    ) -> napi::Result<Object<'env>> {
+        let flag = flag_of(cancel.as_deref());
+        let begun = self.begin(&path, options, cancel);
+        let mut bytes = Some(bytes.to_vec());
+        let mut begun = Some(begun);
+        let mut pending = None;
+        run_waiting(env, flag, move || {
+            if let Some(begun) = begun.take() {
+                pending = Some(begun?);
+            }
+            let pending = pending.as_mut().ok_or_else(|| closed("write"))?;
+            if let Some(bytes) = bytes.take() {
+                pending.push(&bytes)?;
+            }
+            pending.publish().map(NativeWritten::from)
+        })
+    }
+
+    /// A write in batches.
+    #[napi(ts_return_type = "NativeWrite | Failure")]
+    pub fn begin_write(
+        &self,
+        path: String,
+        options: NativeWriteOptions,
+        cancel: CancelArgument<'_>,
+    ) -> Either<Failure, NativeWrite> {
+        let flag = flag_of(cancel.as_deref());
+        outcome(self.begin(&path, options, cancel).map(|pending| NativeWrite::new(pending, flag)))
+    }
+
+    fn begin(&self, path: &str, options: NativeWriteOptions, cancel: CancelArgument<'_>) -> Result<PendingWrite> {
+        PendingWrite::begin(&self.session()?, path, options.try_into()?, flag_of(cancel.as_deref()))
+    }
+
+    /// A whole file, or a range of it.
+    #[napi(ts_return_type = "Promise<NativeFileData | Failure>")]
+    pub fn read<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        options: NativeReadOptions,
+        cancel: CancelArgument<'_>,
+    ) -> napi::Result<Object<'env>> {
+        let (session, flag) = (self.session(), flag_of(cancel.as_deref()));
+        run(env, move || session?.read(&path, &options.into(), &flag).map(NativeFileData::from))
+    }
+
+    /// Opens a file to be read piece by piece.
+    #[napi(ts_return_type = "Promise<NativeRead | Failure>")]
+    pub fn open_read<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        start: Option<f64>,
+        end: Option<f64>,
+    ) -> napi::Result<Object<'env>> {
+        let session = self.session();
+        let range = NativeReadOptions { start, end, max_bytes: 0.0, utf8: false };
+        run(env, move || {
+            let range = little_files::read::ReadOptions::from(range);
+            session?.open_read(&path, range.start, range.end).map(NativeRead::new)
+        })
+    }
+
+    /// What stands at a path.
+    #[napi(ts_return_type = "Promise<NativeEntry | Failure>")]
+    pub fn stat<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
+        let session = self.session();
+        run(env, move || session?.stat(&path).map(NativeEntry::from))
+    }
+
+    /// Opens a listing, its first batch read.
+    #[napi(ts_return_type = "Promise<NativeListing | Failure>")]
+    pub fn list<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        options: NativeListOptions,
+        cancel: CancelArgument<'_>,
+    ) -> napi::Result<Object<'env>> {
+        let (session, flag) = (self.session(), flag_of(cancel.as_deref()));
+        run(env, move || NativeListing::start(session?.list(&path, &options.into(), flag)?))
+    }
+
+    /// A listing of all artifacts.
+    #[napi(ts_return_type = "Promise<NativeListing | Failure>")]
+    pub fn artifacts<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
+        let session = self.session();
+        run(env, move || NativeListing::start(session?.list_artifacts()?))
+    }
+
+    /// Removes what stands at a path.
+    #[napi(ts_return_type = "Promise<null | Failure>")]
+    pub fn remove<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        options: NativeRemoveOptions,
+        cancel: CancelArgument<'_>,
+    ) -> napi::Result<Object<'env>> {
+        let (session, flag) = (self.session(), flag_of(cancel.as_deref()));
+        let options = RemoveOptions::try_from(options);
+        run_waiting(env, flag.clone(), move || {
+            session.clone()?.remove(&path, options.as_ref().map_err(Clone::clone)?, &flag).map(|()| Null)
+        })
+    }
+
+    /// Everything written so far is on the disk.
+    #[napi(ts_return_type = "Promise<null | Failure>")]
+    pub fn flush<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
+        let session = self.session();
+        run(env, move || session?.flush().map(|()| Null))
+    }
+
+    /// An event for a call that was turned away.
+    #[napi(ts_return_type = "Promise<null | Failure>")]
+    pub fn refused<'env>(
+        &self,
+        env: &'env Env,
+        operation: String,
+        failure: FailureInfo,
+        source: Option<String>,
+    ) -> napi::Result<Object<'env>> {
+        let session = self.session();
+        run(env, move || {
+            let FailureInfo { code, message, path, reason, .. } = &failure;
+            let (path, reason, source) = (path.as_deref(), reason.as_deref(), source.as_deref());
+            session?.refused(&Refusal { operation: &operation, code, message, path, reason, source }).map(|()| Null)
+        })
+    }
+
+    /// The oldest events that wait, as JSON text.
+    #[napi]
+    pub fn take_events(&self, max: u32) -> Vec<String> {
+        self.session().map_or_else(|_| Vec::new(), |session| session.take_events(max as usize))
+    }
+
+    /// Nobody listens.
+    #[napi]
+    pub fn drop_events(&self) {
+        if let Ok(session) = self.session() {
+            session.drop_events();
+        }
+    }
+
+    /// Lets go of this handle.
+    #[napi]
+    pub fn close(&self) {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}

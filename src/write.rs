@@ -1,0 +1,78 @@
+//! The class behind a streamed write.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use little_files::cancel::Cancel;
+use little_files::error::Result;
+use little_files::write::PendingWrite;
+use napi::Env;
+use napi::bindgen_prelude::{Null, Object, Uint8Array, spawn_blocking};
+use napi_derive::napi;
+
+use crate::failure::closed;
+use crate::options::NativeWritten;
+use crate::run::{run, run_waiting};
+
+/// A write in batches. Dropped or aborted, it leaves nothing.
+#[napi]
+pub struct NativeWrite {
+    pending: Shared,
+    cancel: Cancel,
+}
+
+type Shared = Arc<Mutex<Option<PendingWrite>>>;
+
+impl NativeWrite {
+    pub(crate) fn new(pending: PendingWrite, cancel: Cancel) -> Self {
+        Self { pending: Arc::new(Mutex::new(Some(pending))), cancel }
+    }
+}
+
+#[napi]
+impl NativeWrite {
+    /// Appends. `batch` is read on another thread, and must not be touched until this settles.
+    #[napi(ts_return_type = "Promise<null | Failure>")]
+    pub fn push<'env>(&self, env: &'env Env, batch: Uint8Array) -> napi::Result<Object<'env>> {
+        let pending = Arc::clone(&self.pending);
+        run(env, move || push(&pending, &batch).map(|()| Null))
+    }
+
+    /// Appends the last batch, if any, and publishes.
+    #[napi(ts_return_type = "Promise<NativeWritten | Failure>")]
+    pub fn finish<'env>(&self, env: &'env Env, batch: Option<Uint8Array>) -> napi::Result<Object<'env>> {
+        let pending = Arc::clone(&self.pending);
+        let mut batch = batch;
+        run_waiting(env, self.cancel.clone(), move || {
+            if let Some(batch) = batch.take() {
+                push(&pending, &batch)?;
+            }
+            let mut pending = lock(&pending);
+            let result = pending.as_mut().ok_or_else(|| closed("write"))?.publish();
+            if result.as_ref().err().is_none_or(|error| !error.is_held()) {
+                // Ended: what it staged goes before the caller hears of it.
+                pending.take();
+            }
+            result.map(NativeWritten::from)
+        })
+    }
+
+    /// Drops what was staged, after the push that is under way.
+    #[napi]
+    pub fn abort(&self) {
+        let pending = Arc::clone(&self.pending);
+        spawn_blocking(move || drop(lock(&pending).take()));
+    }
+}
+
+fn push(pending: &Shared, batch: &[u8]) -> Result<()> {
+    let mut pending = lock(pending);
+    let pushed = pending.as_mut().ok_or_else(|| closed("write"))?.push(batch);
+    if pushed.is_err() {
+        pending.take();
+    }
+    pushed
+}
+
+fn lock(pending: &Shared) -> MutexGuard<'_, Option<PendingWrite>> {
+    pending.lock().unwrap_or_else(PoisonError::into_inner)
+}
