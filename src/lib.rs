@@ -1,6 +1,8 @@
 //! The addon: `little-files` for Node. Converts, runs one whole operation on a blocking thread, converts back; all that
 //! is decided is decided in the core or in TypeScript. Private: `ts/` is its only user.
 
+#![expect(clippy::needless_pass_by_value, reason = "napi hands arguments over by value")]
+
 mod cancel;
 mod failure;
 mod host;

@@ -215,7 +215,7 @@ fn artifact(path: &str, bytes: u64, digest: &Digest, media_type: Option<&String>
 
 /// What a write gave.
 #[napi(object, object_from_js = false)]
-pub struct NativeWritten {
+pub(crate) struct NativeWritten {
     /// As on the disk.
     pub path: String,
     /// Size.
@@ -238,7 +238,7 @@ impl From<Written> for NativeWritten {
 
 /// What a read gave.
 #[napi(object, object_from_js = false)]
-pub struct NativeFileData {
+pub(crate) struct NativeFileData {
     /// As on the disk.
     pub path: String,
     /// Of the whole file.
@@ -301,7 +301,7 @@ impl From<Entry> for NativeEntry {
 
 /// What is known of a session.
 #[napi(object, object_from_js = false)]
-pub struct NativeSessionInfo {
+pub(crate) struct NativeSessionInfo {
     /// As the host named it.
     pub id: String,
     /// What it does.

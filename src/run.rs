@@ -64,10 +64,10 @@ impl<T: ToNapiValue + Send + 'static> Job<T> {
     fn run(mut self) {
         match guarded(&mut self.attempt) {
             Err(error) if error.is_held() && self.since.elapsed() < PATIENCE && self.cancel.check().is_ok() => {
-                self.later()
+                self.later();
             }
             Err(error) if error.is_held() && self.cancel.check().is_err() => {
-                settle(self.deferred, Err(Error::aborted()))
+                settle(self.deferred, Err(Error::aborted()));
             }
             result => {
                 let Self { attempt, deferred, .. } = self;

@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn hunks_have_their_true_places() {
-        let before: String = (0..50).map(|n| format!("{n}\n")).collect();
+        let before = (0..50).map(|n| n.to_string() + "\n").collect::<String>();
         let diff = unified("/session/a", before.as_bytes(), before.replace("40\n", "x\n").as_bytes());
         let preview = diff["preview"].as_str().expect("text");
         assert!(preview.starts_with("--- /session/a\n+++ /session/a\n@@ -38,7 +38,7 @@\n"), "{preview}");

@@ -20,6 +20,7 @@ use crate::root::{Resolver, open_name};
 use crate::session::record::{self, SessionRecord};
 use crate::session::{Opened, Session, key};
 use crate::stage::{Staging, random_name};
+use crate::stamp::Stamp;
 use crate::sys::{self, DiskKind};
 use crate::trash;
 
@@ -113,11 +114,16 @@ impl Host {
         let probe = File::open(&path).map_err(|error| unusable("opening", &error))?;
         let index = Index::open(&path, folder, disk)?;
         check_locks_exclude(&probe)?;
-        #[expect(clippy::unnecessary_cast, clippy::useless_conversion, reason = "field types differ by platform")]
-        let identity = (stat.st_dev as u64, stat.st_ino as u64);
+        let identity = Stamp::of(&stat);
         let shared = HostShared { path, sessions, trash, index, options, resolver };
         let open = Mutex::default();
-        Ok(Self { shared: Arc::new(shared), identity, disk, open, swept: std::sync::Once::new() })
+        Ok(Self {
+            shared: Arc::new(shared),
+            identity: (identity.dev, identity.ino),
+            disk,
+            open,
+            swept: std::sync::Once::new(),
+        })
     }
 
     /// Device and inode of `dataDir`.

@@ -110,7 +110,7 @@ impl Session {
     pub fn list(self: &Arc<Self>, path: &str, options: &ListOptions, cancel: Cancel) -> Result<Listing> {
         let path = self.resolve(path, Use::List)?;
         let path = self.root(path.root).locate(&path, Links::FollowInside);
-        let pattern = options.pattern.as_deref().map(|pattern| glob(pattern)).transpose()?;
+        let pattern = options.pattern.as_deref().map(glob).transpose()?;
         let left = options.limit.unwrap_or(u64::MAX);
         let mut listing = Listing {
             session: Arc::clone(self),

@@ -156,10 +156,11 @@ impl HarnessPath {
 /// Whether a name on the disk is one that a path could hold. Others are left out of listings.
 #[must_use]
 pub fn is_valid_name(name: &str) -> bool {
-    !matches!(name, "" | "." | "..")
-        && nfc_bytes(name) <= MAX_SEGMENT_BYTES
-        && !name.chars().any(|c| c.is_control() || c == '/' || c == '\\')
-        && !(cfg!(windows) && windows_refusal(name).is_some())
+    let refused = matches!(name, "" | "." | "..")
+        || nfc_bytes(name) > MAX_SEGMENT_BYTES
+        || name.chars().any(|c| c.is_control() || c == '/' || c == '\\')
+        || (cfg!(windows) && windows_refusal(name).is_some());
+    !refused
 }
 
 /// The NFC form, if it differs.

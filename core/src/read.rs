@@ -95,17 +95,17 @@ impl Session {
     }
 
     /// Opens a file to be read piece by piece.
-    pub fn open_read(&self, path: &str, start: Option<u64>, end: Option<u64>) -> Result<OpenRead> {
+    pub fn open_read(&self, path: &str, from: Option<u64>, to: Option<u64>) -> Result<OpenRead> {
         let path = self.resolve(path, Use::Read)?;
         let path = self.root(path.root).locate(&path, Links::FollowInside);
         let (file, stat) = self.root(path.root).open_file(&path)?;
         let size = Stamp::of(&stat).size;
-        let range = clamp(start, end, size, &path)?;
+        let range = clamp(from, to, size, &path)?;
         let mut file = File::from(file);
         file.seek(SeekFrom::Start(range.start))
             .map_err(|error| Error::from_errno(errno_of(&error), &path, "reading"))?;
         // To the end means to the end that it has when it is reached.
-        let left = if end.is_none() { u64::MAX } else { range.end - range.start };
+        let left = if to.is_none() { u64::MAX } else { range.end - range.start };
         Ok(OpenRead { file, path, size, left })
     }
 }

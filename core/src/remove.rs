@@ -142,7 +142,7 @@ impl Session {
         drop(locked);
         let digest = regular.then(|| before_digest(path, known.as_ref(), stat, file)).flatten();
         self.staging.discard(&moved);
-        let draft = self.deleted(path, stat, digest, target);
+        let draft = deleted(path, stat, digest, target);
         self.emit(vec![draft], first.unwrap_or(0));
         Ok(Removal::Done)
     }
@@ -204,21 +204,6 @@ impl Session {
         self.unflushed.lock().unwrap_or_else(PoisonError::into_inner).removed(path);
         Ok(())
     }
-
-    fn deleted(&self, path: &HarnessPath, stat: &Stat, digest: Option<Digest>, target: &Target<'_>) -> Draft {
-        let before = digest.map(|digest| json!({ "bytes": Stamp::of(stat).size, "sha256": digest.to_string() }));
-        let link = FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
-        let fields = json!({
-            "path": path.to_string(),
-            "root": path.root.name(),
-            "kind": link.then_some("symlink"),
-            "source": target.source,
-            "before": before,
-            "diff": serde_json::Value::from(NoDiff::ContentUnavailable),
-            "durationMs": (target.started.elapsed().as_secs_f64() * 1_000_000.0).round() / 1_000.0,
-        });
-        Draft::new("harness.file.deleted", fields)
-    }
 }
 
 /// What is removed.
@@ -229,6 +214,22 @@ struct Target<'a> {
     stat: &'a Stat,
     started: Instant,
     source: &'a str,
+}
+
+/// The event of something that went.
+fn deleted(path: &HarnessPath, stat: &Stat, digest: Option<Digest>, target: &Target<'_>) -> Draft {
+    let before = digest.map(|digest| json!({ "bytes": Stamp::of(stat).size, "sha256": digest.to_string() }));
+    let link = FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
+    let fields = json!({
+        "path": path.to_string(),
+        "root": path.root.name(),
+        "kind": link.then_some("symlink"),
+        "source": target.source,
+        "before": before,
+        "diff": serde_json::Value::from(NoDiff::ContentUnavailable),
+        "durationMs": (target.started.elapsed().as_secs_f64() * 1_000_000.0).round() / 1_000.0,
+    });
+    Draft::new("harness.file.deleted", fields)
 }
 
 /// From the index when its stamp held, else by reading the file that is on its way out.
@@ -266,7 +267,7 @@ impl trash::Witness for Mourner<'_> {
             .and_then(|name| open_name(folder, name, OFlags::RDONLY).ok());
         let known = self.rows.remove(&path.to_string());
         let digest = file.and_then(|file| before_digest(&path, known.as_ref(), stat, Some(file)));
-        self.drafts.push(self.session.deleted(&path, stat, digest, self.target));
+        self.drafts.push(deleted(&path, stat, digest, self.target));
         if self.drafts.len() >= EVENTS_AT_ONCE {
             // The files are gone either way; a failing index only costs their events, and the last flush reports it.
             let _ = self.flush();

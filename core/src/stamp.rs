@@ -29,7 +29,6 @@ impl Stamp {
     #[expect(
         clippy::unnecessary_cast,
         clippy::cast_sign_loss,
-        clippy::useless_conversion,
         reason = "field types differ by platform; sizes are never negative"
     )]
     #[cfg_attr(target_os = "linux", expect(clippy::cast_possible_wrap, reason = "nanoseconds are below 2^30"))]

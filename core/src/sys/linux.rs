@@ -61,11 +61,13 @@ pub(crate) fn sync_disk(folder: impl AsFd) -> Result<()> {
 
 /// Network and shared-host file systems, by the magic numbers of statfs(2).
 pub(crate) fn disk_kind(folder: impl AsFd) -> Result<DiskKind> {
-    Ok(kind_of(fs::fstatfs(folder)?.f_type as u64))
+    #[expect(clippy::cast_sign_loss, reason = "a bit pattern, signed on some platforms")]
+    let magic = fs::fstatfs(folder)?.f_type as u64;
+    Ok(kind_of(magic))
 }
 
 fn kind_of(magic: u64) -> DiskKind {
-    // The field is signed on some platforms; only its low 32 bits are the number.
+    // Only the low 32 bits are the number; the rest may be the sign.
     match magic & 0xFFFF_FFFF {
         0x6969 => DiskKind::Shared("nfs"),
         0x517B => DiskKind::Shared("smb"),

@@ -55,11 +55,10 @@ impl PendingWrite {
         let holds = known_before
             .filter(|facts| !facts.fresh && placed.before.as_ref().is_some_and(|stat| facts.stamp == Stamp::of(stat)));
         let old_digest = match (&holds, &placed.before, old) {
-            (_, None, _) => None,
-            (Some(facts), ..) => Some(facts.digest),
+            (Some(facts), Some(_), _) => Some(facts.digest),
             (None, Some(_), Some(_)) if wants_diff => Some(Digest::of(&old_content)),
             (None, Some(_), Some(file)) => Digest::read(file, path, &Cancel::new()).ok().map(|(digest, _)| digest),
-            (None, Some(_), None) => None,
+            _ => None,
         };
         let diff: Value = if !options.diff {
             NoDiff::Disabled.into()
