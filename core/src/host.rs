@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{self, Dir, OFlags};
+use rustix::fs::{self, OFlags};
 use rustix::io::Errno;
 use serde_json::{Map, Value, json};
 
@@ -250,6 +250,7 @@ impl Host {
         }
         let _publish = locked?;
         let name = random_name();
+        let _claimed = trash::claim(sessions, &key);
         fs::renameat(sessions, key.as_str(), &self.shared.trash, name.as_str())
             .map_err(|errno| Error::from_errno(errno, "the session's folder", "deleting"))?;
         self.forget(&key, instance)?;
@@ -268,17 +269,7 @@ impl Host {
 
     /// Removes, once a host, what earlier hosts had no time to remove.
     fn sweep_trash(&self) {
-        self.swept.call_once(|| {
-            let Ok(entries) = Dir::read_from(&self.shared.trash) else { return };
-            let names: Vec<_> = entries.flatten().map(|entry| entry.file_name().to_owned()).collect();
-            for name in names {
-                if let Ok(name) = name.to_str()
-                    && !matches!(name, "." | "..")
-                {
-                    trash::unlink_tree(self.shared.trash.as_fd(), name);
-                }
-            }
-        });
+        self.swept.call_once(|| trash::sweep(self.shared.trash.as_fd()));
     }
 }
 

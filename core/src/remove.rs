@@ -151,6 +151,7 @@ impl Session {
         let Target { path, parent, name, stat, .. } = *target;
         let trash = self.host.trash.as_fd();
         let moved = random_name();
+        let _claimed = trash::claim(parent, name);
         match fs::renameat(parent, name, trash, moved.as_str()) {
             Ok(()) => {}
             Err(Errno::NOENT) => return Ok(Removal::Again),

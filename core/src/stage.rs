@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{self, AtFlags, Dir, Mode, OFlags};
+use rustix::fs::{self, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
@@ -35,7 +35,8 @@ impl Staging {
         let wrap = |errno| Error::from_errno(errno, "the staging folder", "opening");
         sys::make_folder(&session, "staging").map_err(wrap)?;
         let parent = open_name(session, "staging", OFlags::RDONLY | OFlags::DIRECTORY).map_err(wrap)?;
-        sweep(&parent);
+        // Those of dead hosts: whose lock we get.
+        trash::sweep(parent.as_fd());
         // Between making and locking it another host's sweep may take it for a leftover: then start over.
         loop {
             let name = random_name();
@@ -90,21 +91,6 @@ impl Drop for Staging {
     fn drop(&mut self) {
         // Empty by now; a leftover is swept when the session is next opened.
         let _ = fs::unlinkat(&self.parent, self.name.as_str(), AtFlags::REMOVEDIR);
-    }
-}
-
-/// Removes the staging folders whose hosts are dead: those whose lock we get.
-fn sweep(parent: &OwnedFd) {
-    let Ok(entries) = Dir::read_from(parent) else { return };
-    for entry in entries.flatten() {
-        let Ok(name) = entry.file_name().to_str() else { continue };
-        if matches!(name, "." | "..") {
-            continue;
-        }
-        // A failure leaves it to the next sweep.
-        if let Ok(Some(_held)) = lock_folder(parent, name) {
-            trash::unlink_tree(parent.as_fd(), name);
-        }
     }
 }
 

@@ -60,6 +60,8 @@ pub(super) fn open(folder: &Path, exclusive: bool) -> rusqlite::Result<Connectio
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     }
     connection.pragma_update(None, "synchronous", "NORMAL")?;
+    // A checkpoint flushes twice; every 16 MiB of log is often enough.
+    connection.pragma_update_and_check(None, "wal_autocheckpoint", 4_000, |_| Ok(()))?;
     connection.set_prepared_statement_cache_capacity(32);
     migrate(&mut connection)?;
     Ok(connection)

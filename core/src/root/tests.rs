@@ -147,18 +147,19 @@ fn names_are_taken_as_they_stand_then_composed() {
     assert_eq!(path("a").root, Root::Session);
 }
 
+/// Ends the swapping thread, also when an assertion fails.
+struct StopOnDrop<'a>(&'a AtomicBool);
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn a_folder_swapped_for_a_link_never_leads_out() {
     let dir = tree();
     fs::create_dir_all(dir.path().join("root/swap")).expect("folder");
     fs::write(dir.path().join("root/swap/secret"), "inside").expect("file");
-    /// Ends the swapping thread, also when an assertion fails.
-    struct StopOnDrop<'a>(&'a AtomicBool);
-    impl Drop for StopOnDrop<'_> {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::Relaxed);
-        }
-    }
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let _stop = StopOnDrop(&stop);

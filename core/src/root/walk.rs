@@ -50,7 +50,14 @@ pub(super) fn open_following(root: BorrowedFd<'_>, segments: &[String], flags: O
             if links > MAX_LINKS {
                 return Err(Errno::LOOP);
             }
-            let target = fs::readlinkat(here, &*name, Vec::new())?.into_bytes();
+            let target = match fs::readlinkat(here, &*name, Vec::new()) {
+                // Swapped for something that is no link since it was looked at: look again.
+                Err(Errno::INVAL) => {
+                    todo.push_front(name);
+                    continue;
+                }
+                other => other?.into_bytes(),
+            };
             if target.starts_with(b"/") {
                 return Err(Errno::XDEV);
             }
