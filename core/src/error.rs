@@ -114,7 +114,13 @@ impl Error {
     /// A failure about `path`.
     #[must_use]
     pub fn at(code: Code, path: impl fmt::Display, message: impl Into<String>) -> Self {
-        Self { path: Some(path.to_string()), ..Self::new(code, message) }
+        let path = path.to_string();
+        let mut message = message.into();
+        if path.len() > MAX_SHOWN_PATH {
+            // What happened and what to do must stay readable, so the path gives way.
+            message = message.replace(&path, &elided(&path));
+        }
+        Self { path: Some(path), ..Self::new(code, message) }
     }
 
     /// A policy's refusal of `path`.
@@ -192,6 +198,14 @@ impl Error {
     }
 }
 
+/// Longest path that a message repeats in full, in bytes.
+const MAX_SHOWN_PATH: usize = 512;
+
+fn elided(path: &str) -> String {
+    let half = MAX_SHOWN_PATH / 2;
+    format!("{}…{}", &path[..path.floor_char_boundary(half)], &path[path.ceil_char_boundary(path.len() - half)..])
+}
+
 fn capital(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
@@ -246,6 +260,14 @@ mod tests {
         let error = Error::from_errno(Errno::NOENT, "/session/a", "reading");
         assert_eq!(error.to_string(), "[FS_NOT_FOUND] No such file: /session/a (ENOENT)");
         assert_eq!(error.os_code.as_deref(), Some("ENOENT"));
+    }
+
+    #[test]
+    fn a_long_path_gives_way_to_what_happened() {
+        let path = format!("/session/{}", "é".repeat(1_500));
+        let error = Error::from_errno(Errno::NOENT, &path, "reading");
+        assert!(error.to_string().len() < 700 && error.to_string().ends_with("é (ENOENT)"), "{error}");
+        assert_eq!(error.path, Some(path));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use serde_json::{Map, Value, json};
 
 use crate::clock::now_millis;
-use crate::error::{Code, Error, Result, errno_of};
+use crate::error::{Code, Error, Reason, Result, errno_of};
 use crate::event::{Draft, Redaction};
 use crate::index::{self, Index, SessionRow};
 use crate::lock::LockFile;
@@ -249,6 +249,10 @@ impl Host {
             return Ok(());
         }
         let _publish = locked?;
+        if sys::has_mount_below(&self.shared.path.join("sessions").join(&key)) {
+            let text = "The session's folder holds a mount point; it is not deleted. Unmount it first.";
+            return Err(Error { reason: Some(Reason::Root), ..Error::new(Code::SandboxDenied, text) });
+        }
         let name = random_name();
         let _claimed = trash::claim(sessions, &key);
         fs::renameat(sessions, key.as_str(), &self.shared.trash, name.as_str())

@@ -4,6 +4,7 @@ use rustix::fd::AsFd;
 use rustix::fs;
 use rustix::io::{Errno, Result};
 
+use crate::lock::names;
 use crate::stage::{Staged, Staging, random_name};
 use crate::sys;
 
@@ -53,15 +54,41 @@ pub(crate) fn swap_in(staging: &Staging, staged: &mut Staged, folder: impl AsFd,
     Ok(swapped)
 }
 
-/// Undoes [`swap_in`]: the file that was displaced goes back, the staged one returns.
-pub(crate) fn swap_back(
+/// Undoes [`swap_in`]: the file that was displaced goes back, the staged one returns. Other programs may change the name
+/// all the while; what they put there after ours is newer than both and stays.
+pub(crate) fn put_back(
     staging: &Staging,
     staged: &mut Staged,
     folder: impl AsFd,
     name: &str,
     displaced: String,
 ) -> Result<()> {
-    sys::exchange(staging.folder(), &displaced, folder, name)?;
-    *staged.name_mut() = Some(displaced);
-    Ok(())
+    for _ in 0..MAX_RACES {
+        match sys::exchange(staging.folder(), &displaced, &folder, name) {
+            Ok(()) if names(staging.folder(), &displaced, staged.file()) => {
+                *staged.name_mut() = Some(displaced);
+                return Ok(());
+            }
+            // What stood there was not ours: it goes back, and what it has replaced goes.
+            Ok(()) => match sys::exchange(staging.folder(), &displaced, &folder, name) {
+                Ok(()) => {
+                    staging.discard(&displaced);
+                    return Ok(());
+                }
+                // The displaced one was taken away again at once: then theirs is put back below.
+                Err(Errno::NOENT) => {}
+                Err(errno) => return Err(errno),
+            },
+            // Ours was taken away.
+            Err(Errno::NOENT) => match sys::rename_new(staging.folder(), &displaced, &folder, name) {
+                Err(Errno::EXIST) => {}
+                other => return other,
+            },
+            Err(errno) => return Err(errno),
+        }
+    }
+    Err(Errno::BUSY)
 }
+
+/// Nobody is that quick that often.
+const MAX_RACES: usize = 32;

@@ -14,11 +14,11 @@ use crate::cancel::Cancel;
 use crate::clock::now_millis;
 use crate::diff::NoDiff;
 use crate::digest::Digest;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Reason, Result};
 use crate::event::Draft;
 use crate::index::{self, Facts};
 use crate::lock::Locked;
-use crate::path::{HarnessPath, Use, is_valid_name};
+use crate::path::{HarnessPath, MAX_DEPTH, Use, is_valid_name};
 use crate::root::{Links, open_name};
 use crate::session::{Expected, Session};
 use crate::stage::random_name;
@@ -120,13 +120,12 @@ impl Session {
             return Ok(Removal::Again);
         }
         let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-        let size = Stamp::of(stat).size;
         let text = path.to_string();
         let recorded = self.host.index.write(|connection| {
             let known = index::row(connection, self.instance, &text)?;
             index::delete_row(connection, self.instance, &text)?;
-            if regular {
-                index::change(connection, self.instance, -1, -i64::try_from(size).unwrap_or(i64::MAX))?;
+            if let Some(facts) = &known {
+                index::change(connection, self.instance, -1, -counted(facts))?;
             }
             Ok((known, index::next_sequence(connection, self.instance, 1, now_millis())?))
         });
@@ -149,20 +148,27 @@ impl Session {
 
     fn remove_tree(&self, target: &Target<'_>, locked: Locked<'_>) -> Result<Removal> {
         let Target { path, parent, name, stat, .. } = *target;
+        let mounted = || {
+            let text = format!("{path} is or holds a mount point; it is not removed. Unmount it first.");
+            Error::denied(Reason::Root, path, text)
+        };
+        if sys::has_mount_below(&self.host_path(path.root).join(path.segments.join("/"))) {
+            return Err(mounted());
+        }
         let trash = self.host.trash.as_fd();
         let moved = random_name();
         let _claimed = trash::claim(parent, name);
-        match fs::renameat(parent, name, trash, moved.as_str()) {
+        let rename = || fs::renameat(parent, name, trash, moved.as_str());
+        // A folder that its owner may not change cannot be moved either.
+        let renamed = match rename() {
+            Err(Errno::ACCESS) if sys::grant_owner(parent, name).is_ok() => rename(),
+            other => other,
+        };
+        match renamed {
             Ok(()) => {}
             Err(Errno::NOENT) => return Ok(Removal::Again),
-            // A mount point: what is in it belongs to somebody else.
-            Err(Errno::BUSY) => {
-                return Err(Error::denied(
-                    crate::error::Reason::Root,
-                    path,
-                    format!("{path} is a mount point; it is not removed"),
-                ));
-            }
+            // The kernel does not move a mount point.
+            Err(Errno::BUSY) => return Err(mounted()),
             Err(errno) => return Err(Error::from_errno(errno, path, "removing")),
         }
         let same =
@@ -179,6 +185,8 @@ impl Session {
         let recorded = self.host.index.write(|connection| {
             let rows = index::rows_below(connection, self.instance, &text, false)?;
             index::delete_below(connection, self.instance, &text)?;
+            let bytes = rows.iter().map(|(_, facts)| counted(facts)).sum::<i64>();
+            index::change(connection, self.instance, -i64::try_from(rows.len()).unwrap_or(i64::MAX), -bytes)?;
             Ok(rows)
         });
         let rows = match recorded {
@@ -191,7 +199,7 @@ impl Session {
         self.note_removed(path)?;
         drop(locked);
         let rows = rows.into_iter().collect();
-        let mut mourner = Mourner { session: self, target, rows, drafts: Vec::new(), files: 0, bytes: 0 };
+        let mut mourner = Mourner { session: self, target, rows, drafts: Vec::new() };
         trash::unlink_witnessed(trash, &moved, &mut mourner);
         mourner.flush()?;
         Ok(Removal::Done)
@@ -241,27 +249,30 @@ fn before_digest(path: &HarnessPath, known: Option<&Facts>, stat: &Stat, file: O
     }
 }
 
-/// Tells of each file of a tree, and counts them.
+/// What the totals hold for a recorded file: what it had when it was recorded, whatever other programs did since. Files
+/// that no row knows count from one scan to the next, so they give nothing back.
+fn counted(facts: &Facts) -> i64 {
+    i64::try_from(facts.stamp.size).unwrap_or(i64::MAX)
+}
+
+/// Tells of each file of a tree.
 struct Mourner<'a> {
     session: &'a Session,
     target: &'a Target<'a>,
     rows: HashMap<String, Facts>,
     drafts: Vec<Draft>,
-    files: i64,
-    bytes: i64,
 }
 
 impl trash::Witness for Mourner<'_> {
     fn leaving(&mut self, folder: BorrowedFd<'_>, below: &[String], stat: &Stat) {
         let kind = FileType::from_raw_mode(stat.st_mode);
-        if kind == FileType::RegularFile {
-            self.files += 1;
-            self.bytes = self.bytes.saturating_add(i64::try_from(Stamp::of(stat).size).unwrap_or(i64::MAX));
-        }
-        if !matches!(kind, FileType::RegularFile | FileType::Symlink) || !below.iter().all(|name| is_valid_name(name)) {
+        let depth = 1 + self.target.path.segments.len() + below.len();
+        let nameable = depth <= MAX_DEPTH && below.iter().all(|name| is_valid_name(name));
+        if !matches!(kind, FileType::RegularFile | FileType::Symlink) || !nameable {
             return;
         }
-        let path = below.iter().fold(self.target.path.clone(), |path, name| path.join(name));
+        let mut path = self.target.path.clone();
+        path.segments.extend_from_slice(below);
         let file = below
             .last()
             .filter(|_| kind == FileType::RegularFile)
@@ -279,12 +290,12 @@ impl trash::Witness for Mourner<'_> {
 impl Mourner<'_> {
     fn flush(&mut self) -> Result<()> {
         let drafts = std::mem::take(&mut self.drafts);
-        let (files, bytes) = (std::mem::take(&mut self.files), std::mem::take(&mut self.bytes));
         let count = i64::try_from(drafts.len()).unwrap_or(i64::MAX);
-        let first = self.session.host.index.write(|connection| {
-            index::change(connection, self.session.instance, -files, -bytes)?;
-            index::next_sequence(connection, self.session.instance, count, now_millis())
-        })?;
+        let first = self
+            .session
+            .host
+            .index
+            .write(|connection| index::next_sequence(connection, self.session.instance, count, now_millis()))?;
         self.session.emit(drafts, first.unwrap_or(0));
         Ok(())
     }

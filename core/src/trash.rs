@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use crate::lock::lock_folder;
 use crate::root::open_name;
 use crate::stage::random_name;
+use crate::sys;
 
 /// Folders that are open at once at the most; a deeper one is moved up to the tree's top and done later.
 const MAX_OPEN: usize = 24;
@@ -60,6 +61,9 @@ pub(crate) fn unlink_witnessed(parent: BorrowedFd<'_>, name: &str, witness: &mut
         let _ = fs::unlinkat(parent, name, AtFlags::empty());
         return;
     }
+    if stat.st_mode & 0o700 != 0o700 {
+        let _ = sys::grant_owner(parent, name);
+    }
     let Ok(top) = open_name(parent, name, OFlags::RDONLY | OFlags::DIRECTORY) else { return };
     // A folder into which somebody still writes (a host that just found its session deleted) is tried again.
     for _ in 0..3 {
@@ -101,8 +105,12 @@ impl Tree<'_> {
             return fs::unlinkat(parent, name, AtFlags::empty());
         }
         // A mount inside the tree: its content belongs to somebody else.
-        if stat.st_dev != self.dev {
+        if stat.st_dev != self.dev || sys::is_mount(parent, name) {
             return Err(Errno::XDEV);
+        }
+        // A folder that its owner may not change (as in caches of packages) goes all the same.
+        if stat.st_mode & 0o700 != 0o700 {
+            sys::grant_owner(parent, name)?;
         }
         if depth >= MAX_OPEN {
             return self.move_up(parent, name, below.clone());

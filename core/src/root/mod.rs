@@ -111,17 +111,14 @@ impl RootDir {
         let mut folder = self.open_folder(&[], Links::Refuse).map_err(wrap)?;
         let mut had = 0;
         for (level, name) in above.iter().enumerate() {
-            folder = match walk::step(folder.as_fd(), name) {
-                Ok(next) => {
-                    had = level + 1;
-                    next
-                }
-                Err(Errno::NOENT) => {
-                    sys::make_folder(&folder, name).map_err(wrap)?;
-                    walk::step(folder.as_fd(), name).map_err(wrap)?
-                }
-                Err(errno) => return Err(wrap(errno)),
+            let next = match walk::step(folder.as_fd(), name) {
+                Err(Errno::NOENT) => sys::make_folder(&folder, name).and_then(|_| walk::step(folder.as_fd(), name)),
+                other => other.inspect(|_| had += usize::from(level == had)),
             };
+            folder = next.map_err(|errno| {
+                self.unmake_parent(path, had);
+                wrap(errno)
+            })?;
         }
         Ok((folder, had))
     }

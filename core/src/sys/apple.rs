@@ -31,6 +31,21 @@ pub(crate) fn link_unnamed(_file: impl AsFd, _folder: impl AsFd, _name: &str) ->
     Err(Errno::OPNOTSUPP)
 }
 
+/// Gives the owner all rights on a folder, whatever its mode keeps from us now; never through a link.
+pub(crate) fn grant_owner(parent: impl AsFd, name: impl rustix::path::Arg) -> Result<()> {
+    rustix::fs::chmodat(parent, name, rustix::fs::Mode::RWXU, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)
+}
+
+/// Not asked yet; a mount on another device is still seen when a tree is removed.
+pub(crate) fn has_mount_below(_path: &Path) -> bool {
+    false
+}
+
+/// Not asked yet.
+pub(crate) fn is_mount(_parent: impl AsFd, _name: &str) -> bool {
+    false
+}
+
 /// Whether [`sync_disk`] works.
 pub(crate) const HAS_SYNC_DISK: bool = false;
 

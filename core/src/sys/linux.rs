@@ -49,6 +49,29 @@ pub(crate) fn link_unnamed(file: impl AsFd, folder: impl AsFd, name: &str) -> Re
     }
 }
 
+/// Gives the owner all rights on a folder, whatever its mode keeps from us now; never through a link.
+pub(crate) fn grant_owner(parent: impl AsFd, name: impl rustix::path::Arg) -> Result<()> {
+    // A path-only handle asks for no right on the folder; /proc changes what it is open on.
+    let folder = fs::openat(parent, name, FOLDER | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    fs::chmodat(CWD, format!("/proc/self/fd/{}", folder.as_raw_fd()), Mode::RWXU, AtFlags::empty())
+}
+
+/// Whether something is mounted below the folder at `path`, as far as the mount table tells.
+pub(crate) fn has_mount_below(path: &Path) -> bool {
+    let Ok(table) = std::fs::read_to_string("/proc/self/mountinfo") else { return false };
+    // The fifth field, with space, tab, line end and backslash as octal.
+    let points = table.lines().filter_map(|line| line.split(' ').nth(4));
+    let unescaped =
+        |point: &str| point.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\");
+    points.map(unescaped).any(|point| Path::new(&point).starts_with(path))
+}
+
+/// Whether a folder is the top of a mount (kernels before 5.8 cannot say).
+pub(crate) fn is_mount(parent: impl AsFd, name: &str) -> bool {
+    fs::statx(parent, name, AtFlags::SYMLINK_NOFOLLOW, fs::StatxFlags::empty())
+        .is_ok_and(|stat| stat.stx_attributes.contains(fs::StatxAttributes::MOUNT_ROOT))
+}
+
 /// Whether [`sync_disk`] works.
 pub(crate) const HAS_SYNC_DISK: bool = true;
 

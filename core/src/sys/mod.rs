@@ -6,6 +6,8 @@
 //! | `FOLDER` | `O_PATH` | a read handle |
 //! | `open_unnamed`, `link_unnamed` | `O_TMPFILE`, `linkat` | not there: named temps |
 //! | `exchange`, `rename_new` | `renameat2` | `renameatx_np` |
+//! | `grant_owner` | through `/proc` | `fchmodat` |
+//! | `has_mount_below`, `is_mount` | the mount table, `statx` | by device only |
 //! | `sync_disk` | `syncfs` | not there: each file is flushed |
 //! | `disk_kind` | by `statfs` magic | local |
 
@@ -56,11 +58,10 @@ pub(crate) fn make_folder(parent: impl AsFd, name: &str) -> Result<bool> {
         Err(Errno::EXIST) => return Ok(false),
         Err(error) => return Err(error),
     }
-    // By handle and never by name: the name may be swapped for a link at any time.
-    let made =
-        fs::openat(&parent, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | ALWAYS, Mode::empty())?;
-    if fs::fstat(&made)?.st_mode & 0o7777 != 0o700 {
-        fs::fchmod(&made, Mode::RWXU)?;
+    // What the umask took away: by handle, for the name may be swapped for a link at any time.
+    let stat = fs::statat(&parent, name, fs::AtFlags::SYMLINK_NOFOLLOW)?;
+    if stat.st_mode & 0o7777 != 0o700 {
+        grant_owner(&parent, name)?;
     }
     Ok(true)
 }

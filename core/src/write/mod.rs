@@ -15,6 +15,7 @@ use crate::digest::Digest;
 use crate::error::{Code, Error, Result};
 use crate::host::Durability;
 use crate::index::{self, Artifact, Facts};
+use crate::lock::names;
 use crate::media;
 use crate::path::{HarnessPath, Use};
 use crate::publish::{self, Swapped};
@@ -91,6 +92,8 @@ struct Placed {
     swapped: Option<Swapped>,
     /// Of the file that stood there.
     before: Option<Stat>,
+    /// Of the content, before anybody could reach it.
+    mtime: i64,
 }
 
 /// Somebody else changed the name between looking and placing.
@@ -190,12 +193,14 @@ impl PendingWrite {
             // Changed since it was compared; comparing anew tells whether to the same content.
             return Err(Race::Again);
         }
-        self.check_quota(before.as_ref())?;
+        self.check_quota(&path, before.as_ref())?;
         let staged = self.staged()?;
         if let Some(before) = &before {
             let mode = Mode::RUSR | Mode::WUSR | Mode::from_raw_mode(before.st_mode & 0o111);
             fs::fchmod(staged.file(), mode).map_err(|errno| Error::from_errno(errno, &path, "writing"))?;
         }
+        let mtime = fs::fstat(staged.file()).map_err(|errno| Error::from_errno(errno, &path, "writing"))?;
+        let mtime = Stamp::of(&mtime).mtime;
         let (parent, had) = root.make_parent(&path)?;
         let name = path.segments.last().map_or("", String::as_str);
         let swapped = if before.is_some() {
@@ -206,9 +211,9 @@ impl PendingWrite {
         match swapped {
             Ok(Some(Swapped::For(displaced))) => {
                 self.check_displaced(&path, &parent, name, &displaced, expected)?;
-                Ok(Placed { path, had, parent, swapped: Some(Swapped::For(displaced)), before })
+                Ok(Placed { path, had, parent, swapped: Some(Swapped::For(displaced)), before, mtime })
             }
-            Ok(swapped) => Ok(Placed { path, had, parent, swapped, before }),
+            Ok(swapped) => Ok(Placed { path, had, parent, swapped, before, mtime }),
             // It came, or went, since we looked: look again.
             Err(Errno::EXIST | Errno::NOENT) => Err(Race::Again),
             Err(errno) => {
@@ -243,8 +248,12 @@ impl PendingWrite {
                     .and_then(|stat| expect_regular(&stat, path));
                 match (regular, expected) {
                     (Err(error), _) => Some(Race::Failed(error)),
-                    (Ok(()), Some(expected)) if !Session::is_expected(path, expected, &file)? => Some(Race::Again),
-                    _ => None,
+                    (Ok(()), None) => None,
+                    (Ok(()), Some(expected)) => match Session::is_expected(path, expected, &file) {
+                        Ok(true) => None,
+                        Ok(false) => Some(Race::Again),
+                        Err(error) => Some(Race::Failed(error)),
+                    },
                 }
             }
             // Unreadable to us, so its owner is somebody else; a link, a socket.
@@ -253,45 +262,39 @@ impl PendingWrite {
         };
         let Some(wrong) = wrong else { return Ok(()) };
         let staged = self.staged()?;
-        publish::swap_back(&session.staging, staged, parent, name, displaced.to_owned())
+        publish::put_back(&session.staging, staged, parent, name, displaced.to_owned())
             .map_err(|errno| Error::from_errno(errno, path, "putting back"))?;
         Err(wrong)
     }
 
-    fn check_quota(&self, before: Option<&Stat>) -> Result<()> {
+    /// Under the lock: whether the session may grow by this write.
+    fn check_quota(&self, path: &HarnessPath, before: Option<&Stat>) -> Result<()> {
         let quota = self.session.host.options.quota;
+        let (new, old) = (self.staged.as_ref().map_or(0, Staged::bytes), before.map(|stat| Stamp::of(stat).size));
+        let over = |counted: Option<u64>| -> Result<Option<(u64, &str)>> {
+            let (session, instance) = (&self.session, self.session.instance);
+            let (files, bytes) =
+                session.host.index.read(|connection| index::totals(connection, instance))?.unwrap_or((0, 0));
+            let grown = bytes.saturating_sub(counted.unwrap_or(0)).saturating_add(new);
+            // A write that makes its file smaller is never refused.
+            let bytes = quota.session_bytes.filter(|limit| new > old.unwrap_or(0) && grown > *limit);
+            let files = quota.session_files.filter(|limit| old.is_none() && files + 1 > *limit);
+            Ok(bytes.map(|limit| (limit, "bytes")).or(files.map(|limit| (limit, "files"))))
+        };
         if quota.session_bytes.is_none() && quota.session_files.is_none() {
             return Ok(());
         }
-        let (files, bytes) = self
-            .session
-            .host
-            .index
-            .read(|connection| index::totals(connection, self.session.instance))?
-            .unwrap_or((0, 0));
-        let old = before.map_or(0, |stat| Stamp::of(stat).size);
-        let new = self.staged.as_ref().map_or(0, Staged::bytes);
-        let over = |what: &str, limit: u64| {
-            let text = format!(
-                "Writing {} would take the session over its quota of {limit} {what}. Remove files first.",
-                self.path
-            );
-            Err(Error::at(Code::QuotaExceeded, &self.path, text))
-        };
-        // A write that makes the session smaller is never refused.
-        if let Some(limit) = quota.session_bytes
-            && new > old
-            && bytes.saturating_sub(old).saturating_add(new) > limit
-        {
-            return over("bytes", limit);
+        let name = path.to_string();
+        let row = self.session.host.index.read(|connection| index::row(connection, self.session.instance, &name))?;
+        if over(row.map(|facts| facts.stamp.size))?.is_none() {
+            return Ok(());
         }
-        if let Some(limit) = quota.session_files
-            && before.is_none()
-            && files + 1 > limit
-        {
-            return over("files", limit);
-        }
-        Ok(())
+        // Other programs may have removed files since the last scan; only the disk can say.
+        self.session.rescan()?;
+        let Some((limit, what)) = over(old)? else { return Ok(()) };
+        let text =
+            format!("Writing {path} would take the session over its quota of {limit} {what}. Remove files first.");
+        Err(Error::at(Code::QuotaExceeded, path, text))
     }
 
     /// Records the new facts; returns them, the old ones if they held, and the number of the first event.
@@ -308,8 +311,8 @@ impl PendingWrite {
         let after = fs::fstat(staged.file()).map_err(|errno| Error::from_errno(errno, path, "reading"))?;
         let stamp = Stamp::of(&after);
         let facts = Facts {
-            // A size that is not the staged one: somebody has written to it already. Its row proves nothing then.
-            fresh: stamp.is_fresh() || stamp.size != bytes,
+            // Written to already, by somebody else: then its stamp proves nothing.
+            fresh: stamp.is_fresh() || stamp.size != bytes || stamp.mtime != placed.mtime,
             stamp: Stamp { size: bytes, ..stamp },
             digest,
             media_type,
@@ -320,12 +323,12 @@ impl PendingWrite {
         let name = path.to_string();
         let (session, now) = (&self.session, now_millis());
         let count = self.event_count(path, &facts.artifact);
-        let grown = signed(bytes) - placed.before.as_ref().map_or(0, |before| signed(Stamp::of(before).size));
-        let new_files = i64::from(placed.before.is_none());
         let recorded = session.host.index.write(|connection| {
             let before = index::row(connection, session.instance, &name)?;
             index::upsert(connection, session.instance, &name, &facts)?;
-            index::change(connection, session.instance, new_files, grown)?;
+            // Against what was counted for it, which is what its row had.
+            let counted = before.as_ref().map_or(0, |facts| signed(facts.stamp.size));
+            index::change(connection, session.instance, i64::from(before.is_none()), signed(bytes) - counted)?;
             let first = index::next_sequence(connection, session.instance, count, now)?;
             Ok(first.map(|first| (before, first)))
         })?;
@@ -340,10 +343,13 @@ impl PendingWrite {
         let name = placed.path.segments.last().map_or("", String::as_str);
         match (&placed.swapped, self.staged.as_mut()) {
             (Some(Swapped::For(displaced)), Some(staged)) => {
-                let _ = publish::swap_back(&session.staging, staged, &placed.parent, name, displaced.clone());
+                // The caller hears of the failure that led here.
+                let _ = publish::put_back(&session.staging, staged, &placed.parent, name, displaced.clone());
             }
-            (None, _) => {
-                let _ = fs::unlinkat(&placed.parent, name, AtFlags::empty());
+            (None, Some(staged)) => {
+                if names(&placed.parent, name, staged.file()) {
+                    let _ = fs::unlinkat(&placed.parent, name, AtFlags::empty());
+                }
                 session.root(placed.path.root).unmake_parent(&placed.path, placed.had);
             }
             // What stood there is gone on a file system without exchange.
