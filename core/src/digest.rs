@@ -1,6 +1,5 @@
 //! sha256 as the library writes it: 64 lower-case hex digits.
 
-use std::fmt::Write;
 use std::io::Read;
 
 use sha2::{Digest as _, Sha256};
@@ -14,11 +13,13 @@ pub struct Digest(pub [u8; 32]);
 
 impl std::fmt::Display for Digest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut hex = String::with_capacity(64);
-        for byte in self.0 {
-            write!(hex, "{byte:02x}")?;
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut hex = [0; 64];
+        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
         }
-        f.write_str(&hex)
+        f.write_str(std::str::from_utf8(&hex).unwrap_or_default())
     }
 }
 

@@ -16,7 +16,7 @@ use crate::diff::NoDiff;
 use crate::digest::Digest;
 use crate::error::{Code, Error, Reason, Result};
 use crate::event::Draft;
-use crate::index::{self, Facts};
+use crate::index::{self, Change, Facts};
 use crate::lock::Locked;
 use crate::path::{HarnessPath, MAX_DEPTH, Use, is_valid_name};
 use crate::root::{Links, open_name};
@@ -124,10 +124,9 @@ impl Session {
         let recorded = self.host.index.write(|connection| {
             let known = index::row(connection, self.instance, &text)?;
             index::delete_row(connection, self.instance, &text)?;
-            if let Some(facts) = &known {
-                index::change(connection, self.instance, -1, -counted(facts))?;
-            }
-            Ok((known, index::next_sequence(connection, self.instance, 1, now_millis())?))
+            let (files, bytes) = known.as_ref().map_or((0, 0), |facts| (-1, -counted(facts)));
+            let first = index::change(connection, self.instance, Change { files, bytes, events: 1 }, now_millis())?;
+            Ok((known, first))
         });
         let (known, first) = match recorded {
             Ok(recorded) => recorded,
@@ -186,7 +185,8 @@ impl Session {
             let rows = index::rows_below(connection, self.instance, &text, false)?;
             index::delete_below(connection, self.instance, &text)?;
             let bytes = rows.iter().map(|(_, facts)| counted(facts)).sum::<i64>();
-            index::change(connection, self.instance, -i64::try_from(rows.len()).unwrap_or(i64::MAX), -bytes)?;
+            let files = -i64::try_from(rows.len()).unwrap_or(i64::MAX);
+            index::change(connection, self.instance, Change { files, bytes: -bytes, events: 0 }, now_millis())?;
             Ok(rows)
         });
         let rows = match recorded {
@@ -290,13 +290,8 @@ impl trash::Witness for Mourner<'_> {
 impl Mourner<'_> {
     fn flush(&mut self) -> Result<()> {
         let drafts = std::mem::take(&mut self.drafts);
-        let count = i64::try_from(drafts.len()).unwrap_or(i64::MAX);
-        let first = self
-            .session
-            .host
-            .index
-            .write(|connection| index::next_sequence(connection, self.session.instance, count, now_millis()))?;
-        self.session.emit(drafts, first.unwrap_or(0));
+        let first = self.session.reserve(drafts.len())?;
+        self.session.emit(drafts, first);
         Ok(())
     }
 }

@@ -19,7 +19,7 @@ pub(crate) use damage::Rebuilt;
 pub use files::{Artifact, Facts};
 pub(crate) use files::{delete_below, delete_row, row, rows_below, upsert};
 pub use sessions::SessionRow;
-pub(crate) use sessions::{by_key, change, drop_session, insert, next_sequence, page, set_totals, totals};
+pub(crate) use sessions::{Change, by_key, change, drop_session, insert, page, set_totals, totals};
 
 /// Its file in `dataDir`.
 pub(crate) const DATABASE: &str = "harness.db";

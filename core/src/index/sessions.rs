@@ -101,30 +101,33 @@ pub(crate) fn set_totals(connection: &Connection, instance: i64, files: u64, byt
         .map(|_| ())
 }
 
-/// Adds a change to the totals.
-pub(crate) fn change(connection: &Connection, instance: i64, files: i64, bytes: i64) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE sessions SET files = max(0, files + ?2), bytes = max(0, bytes + ?3) WHERE instance = ?1",
-        )?
-        .execute(params![instance, files, bytes])
-        .map(|_| ())
+/// What a change adds to a session.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Change {
+    pub(crate) files: i64,
+    pub(crate) bytes: i64,
+    pub(crate) events: i64,
 }
 
-/// Reserves `count` numbers for events; returns the first. `None` when the session's row is gone.
-pub(crate) fn next_sequence(
+/// Adds a change; returns the number of its first event, or `None` when the session's row is gone.
+pub(crate) fn change(
     connection: &Connection,
     instance: i64,
-    count: i64,
+    change: Change,
     now: i64,
 ) -> rusqlite::Result<Option<i64>> {
+    let last: Option<i64> = connection
+        .prepare_cached("SELECT sequence FROM sessions WHERE instance = ?1")?
+        .query_row([instance], |row| row.get(0))
+        .optional()?;
+    let Some(last) = last else { return Ok(None) };
     connection
         .prepare_cached(
-            "UPDATE sessions SET sequence = sequence + ?2, updated_at = max(updated_at, ?3) WHERE instance = ?1
-             RETURNING sequence - ?2 + 1",
+            "UPDATE sessions SET files = max(0, files + ?2), bytes = max(0, bytes + ?3), sequence = ?4,
+             updated_at = max(updated_at, ?5) WHERE instance = ?1",
         )?
-        .query_row(params![instance, count, now], |row| row.get(0))
-        .optional()
+        .execute(params![instance, change.files, change.bytes, last + change.events, now])?;
+    Ok(Some(last + 1))
 }
 
 fn clamp(number: u64) -> i64 {

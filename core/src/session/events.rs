@@ -9,7 +9,7 @@ use super::Session;
 use crate::clock::now_millis;
 use crate::error::{Code, Error, Result};
 use crate::event::Draft;
-use crate::index;
+use crate::index::{self, Change};
 use crate::trace;
 
 impl Session {
@@ -37,8 +37,9 @@ impl Session {
     /// Numbers for `count` events that go with no other record.
     pub(crate) fn reserve(&self, count: usize) -> Result<i64> {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let change = Change { events: count, ..Change::default() };
         let first =
-            self.host.index.write(|connection| index::next_sequence(connection, self.instance, count, now_millis()))?;
+            self.host.index.write(|connection| index::change(connection, self.instance, change, now_millis()))?;
         first.ok_or_else(|| Error::new(Code::Closed, "The session was deleted. Open it anew."))
     }
 

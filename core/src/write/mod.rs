@@ -14,7 +14,7 @@ use crate::clock::now_millis;
 use crate::digest::Digest;
 use crate::error::{Code, Error, Result};
 use crate::host::Durability;
-use crate::index::{self, Artifact, Facts};
+use crate::index::{self, Artifact, Change, Facts};
 use crate::lock::names;
 use crate::media;
 use crate::path::{HarnessPath, Use};
@@ -328,8 +328,8 @@ impl PendingWrite {
             index::upsert(connection, session.instance, &name, &facts)?;
             // Against what was counted for it, which is what its row had.
             let counted = before.as_ref().map_or(0, |facts| signed(facts.stamp.size));
-            index::change(connection, session.instance, i64::from(before.is_none()), signed(bytes) - counted)?;
-            let first = index::next_sequence(connection, session.instance, count, now)?;
+            let change = Change { files: i64::from(before.is_none()), bytes: signed(bytes) - counted, events: count };
+            let first = index::change(connection, session.instance, change, now)?;
             Ok(first.map(|first| (before, first)))
         })?;
         let (before, first) =
