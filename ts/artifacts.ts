@@ -1,0 +1,30 @@
+// The artifacts of a session: marked files, and what lies below /artifacts/.
+import type { ArtifactRef, FileData, FileWriter, ReadFileOptions, SessionArtifacts } from "../index.js";
+import { HarnessFileError, unwrap } from "./errors.js";
+import { artifactRef } from "./facts.js";
+import { checkPath } from "./file-options.js";
+import { drain } from "./listing.js";
+import type { SessionCore } from "./session-core.js";
+
+export function artifacts(core: SessionCore, files: FileWriter): SessionArtifacts {
+  return {
+    list: () =>
+      core.perform({ name: "artifacts.list", path: undefined }, async () => {
+        const listing = unwrap(await core.native.artifacts());
+        const refs = await drain(listing, ({ artifact }) => artifact && artifactRef(artifact));
+        return refs.filter((ref): ref is ArtifactRef => ref !== undefined);
+      }),
+
+    read: async (idOrPath: string, options?: ReadFileOptions): Promise<FileData> => {
+      await core.perform({ name: "artifacts.read", path: idOrPath }, () => expectArtifact(core, idOrPath));
+      return files.read(idOrPath, options);
+    },
+  };
+}
+
+/** An id is the artifact's path. */
+async function expectArtifact(core: SessionCore, id: unknown): Promise<void> {
+  const path = checkPath(id);
+  const known = path.startsWith("/") && unwrap(await core.native.stat(path)).artifact !== undefined;
+  if (!known) throw new HarnessFileError("FS_NOT_FOUND", "No such artifact (ENOENT)");
+}

@@ -1,0 +1,162 @@
+// Checks of single options. Each reads its option once and says which one it was and what is accepted.
+import { HarnessFileError, describe } from "./errors.js";
+const MAX_JSON_BYTES = 64 * 1024;
+const MAX_JSON_DEPTH = 100;
+/** More entries than any listing has, and safe in every integer type on the other side. */
+const MAX_LIMIT = 2 ** 31 - 1;
+export function invalidOption(name, accepted, value, cause) {
+    return new HarnessFileError("FS_INVALID_OPTION", `${name} must be ${accepted}, not ${describe(value)}`, {
+        details: { option: name },
+        ...(cause !== undefined && { cause }),
+    });
+}
+/** Runs `read` over the caller's options; what a getter of theirs throws is an invalid option as well. */
+export function readOptions(options, read) {
+    if (options !== undefined && (typeof options !== "object" || options === null)) {
+        throw invalidOption("options", "an object", options);
+    }
+    try {
+        return read((options ?? {}));
+    }
+    catch (error) {
+        if (error instanceof HarnessFileError)
+            throw error;
+        throw new HarnessFileError("FS_INVALID_OPTION", "The options cannot be read", { cause: error });
+    }
+}
+export function flag(options, name) {
+    const value = options[name];
+    if (value !== undefined && typeof value !== "boolean")
+        throw invalidOption(name, "a boolean", value);
+    return value ?? false;
+}
+export function oneOf(options, name, accepted) {
+    const value = options[name];
+    if (value === undefined || accepted.includes(value))
+        return value;
+    throw invalidOption(name, accepted.map((each) => JSON.stringify(each)).join(" or "), value);
+}
+/** A short string for people: not empty, without control characters. */
+export function label(options, name, maxLength) {
+    const value = options[name];
+    if (value === undefined)
+        return undefined;
+    // eslint-disable-next-line no-control-regex
+    if (typeof value === "string" && value.length <= maxLength && isText(value) && !/[\u0000-\u001f\u007f-\u009f]/.test(value)) {
+        return value;
+    }
+    throw invalidOption(name, `a string of 1 to ${maxLength} characters without control characters or lone surrogates`, value);
+}
+/** A string that only has to be one: not empty, and the same on the other side. */
+export function text(options, name, maxLength) {
+    const value = options[name];
+    if (value === undefined || (typeof value === "string" && value.length <= maxLength && isText(value)))
+        return value;
+    throw invalidOption(name, `a string of 1 to ${maxLength} characters without lone surrogates`, value);
+}
+function isText(value) {
+    return value !== "" && value.isWellFormed();
+}
+export function count(options, name) {
+    const value = options[name];
+    if (value === undefined || isCount(value))
+        return value;
+    throw invalidOption(name, "an integer of 0 or more", value);
+}
+export function limit(options) {
+    const value = options["limit"];
+    if (value === undefined)
+        return undefined;
+    if (isCount(value) && value > 0)
+        return Math.min(value, MAX_LIMIT);
+    throw invalidOption("limit", "an integer of 1 or more", value);
+}
+function isCount(value) {
+    return Number.isSafeInteger(value) && value >= 0;
+}
+export function range(options) {
+    const value = options["range"];
+    if (value === undefined)
+        return {};
+    if (typeof value !== "object" || value === null)
+        throw invalidOption("range", "an object { start?, end? }", value);
+    const start = count(value, "start");
+    const end = count(value, "end");
+    if (start !== undefined && end !== undefined && start > end) {
+        throw new HarnessFileError("FS_INVALID_OPTION", `range.start (${start}) must not be after range.end (${end})`, {
+            details: { option: "range" },
+        });
+    }
+    return { ...(start !== undefined && { start }), ...(end !== undefined && { end }) };
+}
+/** Structural: a signal of another realm or a polyfill will do. */
+export function signal(options) {
+    const value = options["signal"];
+    if (value === undefined)
+        return undefined;
+    if (typeof value === "object" && value !== null) {
+        const { aborted, addEventListener, removeEventListener } = value;
+        const listens = typeof addEventListener === "function" && typeof removeEventListener === "function";
+        if (typeof aborted === "boolean" && listens)
+            return value;
+    }
+    throw invalidOption("signal", "an AbortSignal", value);
+}
+export function sha256(options, name) {
+    const value = options[name];
+    if (value === undefined || (typeof value === "string" && /^[0-9a-f]{64}$/.test(value)))
+        return value;
+    throw invalidOption(name, "a sha256 as 64 lower-case hex digits", value);
+}
+/** Compact JSON text of a plain object, bounded in size before it is made and in depth after. */
+export function jsonObject(options, name) {
+    const value = options[name];
+    if (value === undefined)
+        return undefined;
+    const accepted = `a plain object of at most 64 KiB of JSON and ${MAX_JSON_DEPTH} levels`;
+    if (!isPlainObject(value))
+        throw invalidOption(name, accepted, value);
+    let text;
+    try {
+        text = boundedJson(value);
+    }
+    catch (cause) {
+        throw invalidOption(name, accepted, value, cause);
+    }
+    if (!text?.startsWith("{") || Buffer.byteLength(text) > MAX_JSON_BYTES || depthOf(text) > MAX_JSON_DEPTH) {
+        throw invalidOption(name, accepted, value);
+    }
+    return text;
+}
+function boundedJson(value) {
+    let budget = MAX_JSON_BYTES;
+    return JSON.stringify(value, (key, inner) => {
+        budget -= key.length + (typeof inner === "string" ? inner.length : 1);
+        if (budget < 0)
+            throw new RangeError("more than 64 KiB");
+        return inner;
+    });
+}
+/** Plain in every realm: no prototype, or one that has none. */
+function isPlainObject(value) {
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+        return false;
+    const prototype = Object.getPrototypeOf(value);
+    return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+function depthOf(json) {
+    let depth = 0;
+    let deepest = 0;
+    for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
+        if (token === "[" || token === "{")
+            deepest = Math.max(deepest, ++depth);
+        else if (token === "]" || token === "}")
+            depth--;
+    }
+    return deepest;
+}
+export function sessionId(value) {
+    if (typeof value === "string" && value.length <= 1024 && isText(value) && Buffer.byteLength(value) <= 1024)
+        return value;
+    throw invalidOption("id", "a string of 1 to 1,024 bytes without lone surrogates", value);
+}

@@ -1,0 +1,90 @@
+import { settled } from "./cancellation.js";
+import { openContent, openText } from "./content.js";
+import { HarnessFileError, toFileError, unwrap } from "./errors.js";
+import { fileEntry, fileRef } from "./facts.js";
+import { FileData } from "./file-data.js";
+import * as given from "./file-options.js";
+import { drain } from "./listing.js";
+import { readStream } from "./read-stream.js";
+import { JsonSource } from "./source/json.js";
+import { upload } from "./upload.js";
+/** Closures, so that a method works by itself as well: `const { write } = session.files`. */
+export function fileWriter(core, writer) {
+    return {
+        write: (path, content, options) => put("write", path, options, {}, () => openContent(content)),
+        writeText: (path, text, options) => put("writeText", path, options, { fallbackMediaType: "text/plain" }, () => openText(text)),
+        writeJSON: (path, value, options) => put("writeJSON", path, options, { mediaType: "application/json" }, () => ({ source: new JsonSource(value) })),
+        read: (path, options) => core.perform({ name: "read", path }, async () => {
+            const name = given.checkPath(path);
+            const { native, signal } = given.readOptions(options);
+            return core.cancellable(signal, async (cancellation) => {
+                const data = await core.native.read(name, native, cancellation?.native);
+                return new FileData(settled(data, cancellation));
+            });
+        }),
+        readStream: (path, options) => core.perform({ name: "readStream", path }, async () => {
+            const name = given.checkPath(path);
+            const { start, end, signal } = given.streamOptions(options);
+            const cancellation = core.cancellation(signal);
+            try {
+                const native = unwrap(await core.native.openRead(name, start, end));
+                return readStream(native, core.gate, cancellation);
+            }
+            catch (error) {
+                cancellation?.dispose();
+                throw error;
+            }
+        }),
+        stat: (path) => core.perform({ name: "stat", path }, async () => fileEntry(unwrap(await core.native.stat(given.checkPath(path))))),
+        list: (path, options) => core.perform({ name: "list", path }, async () => {
+            const name = given.checkPath(path);
+            const { native, signal } = given.listOptions(options);
+            return core.cancellable(signal, async (cancellation) => {
+                const listing = settled(await core.native.list(name, native, cancellation?.native), cancellation);
+                return drain(listing, fileEntry, cancellation);
+            });
+        }),
+        remove: (path, options) => core.perform({ name: "remove", path, source: () => writer.source }, async () => {
+            const name = given.checkPath(path);
+            const { native, signal } = given.removeOptions(options, writer);
+            await core.cancellable(signal, async (cancellation) => {
+                settled(await core.native.remove(name, native, cancellation?.native), cancellation);
+            });
+        }),
+    };
+    async function put(name, path, options, types, open) {
+        // Opened before anything can refuse the call: its source must then be told that nobody will read it.
+        const content = attempt(open);
+        let untouched = content instanceof HarnessFileError || "bytes" in content ? undefined : content.source;
+        try {
+            return await core.perform({ name, path, source: () => given.sourceOf(options, writer) }, async () => {
+                const target = given.checkPath(path);
+                const mediaTypes = "mediaType" in content ? { mediaType: content.mediaType } : types;
+                const { native, signal } = given.writeOptions(options, writer, mediaTypes);
+                return core.cancellable(signal, async (cancellation) => {
+                    if (content instanceof HarnessFileError)
+                        throw content;
+                    if ("bytes" in content) {
+                        const written = await core.native.write(target, content.bytes, native, cancellation?.native);
+                        return fileRef(settled(written, cancellation));
+                    }
+                    const write = unwrap(core.native.beginWrite(target, native, cancellation?.native));
+                    untouched = undefined;
+                    return fileRef(await upload(content.source, write, cancellation));
+                });
+            });
+        }
+        catch (error) {
+            await untouched?.cancel(toFileError(error));
+            throw error;
+        }
+    }
+}
+function attempt(open) {
+    try {
+        return open();
+    }
+    catch (error) {
+        return toFileError(error);
+    }
+}

@@ -1,0 +1,38 @@
+// Counts the calls that run on a handle: closing waits for them, and what comes after is FS_CLOSED.
+import { HarnessFileError } from "./errors.js";
+
+export class Gate {
+  readonly #what: string;
+  #running = 0;
+  #closed = false;
+  #whenIdle: Array<() => void> = [];
+
+  constructor(what: string) {
+    this.#what = what;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  check(): void {
+    if (this.#closed) throw new HarnessFileError("FS_CLOSED", `The ${this.#what} is closed. Open it again.`);
+  }
+
+  enter(): void {
+    this.check();
+    this.#running++;
+  }
+
+  leave(): void {
+    this.#running--;
+    if (this.#running > 0) return;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  /** Refuses newcomers at once; resolves when nothing runs any more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#running > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+  }
+}

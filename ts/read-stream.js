@@ -1,0 +1,55 @@
+import { settled } from "./cancellation.js";
+import { located, toFileError } from "./errors.js";
+const MAX_READ_BYTES = 256 * 1024;
+/** Ends the native reader and the signal's listener, whichever way it goes: both are the stream's from here on. */
+export function readStream(native, gate, cancellation) {
+    let open = true;
+    const end = () => {
+        open = false;
+        native.close();
+        cancellation?.dispose();
+    };
+    const failed = (error) => {
+        if (open)
+            end();
+        return located(toFileError(error), native.path);
+    };
+    async function pull(controller) {
+        try {
+            gate.check();
+            const room = controller.byobRequest?.view?.byteLength ?? MAX_READ_BYTES;
+            const result = await native.next(Math.min(room, MAX_READ_BYTES));
+            if (!open)
+                return; // cancelled or aborted meanwhile
+            const chunk = settled(result, cancellation);
+            if (chunk !== null)
+                return give(controller, chunk);
+        }
+        catch (error) {
+            throw failed(error);
+        }
+        end();
+        controller.close();
+        controller.byobRequest?.respond(0);
+    }
+    return new ReadableStream({
+        type: "bytes",
+        start(controller) {
+            cancellation?.aborted.catch((error) => controller.error(failed(error)));
+        },
+        pull,
+        cancel: end,
+    }, { highWaterMark: 0 });
+}
+/** Copied: memory that the addon allocated cannot be transferred, and a byte stream transfers what it gives. */
+function give(controller, chunk) {
+    const request = controller.byobRequest;
+    const view = request?.view;
+    if (request && view && view.byteLength >= chunk.byteLength) {
+        new Uint8Array(view.buffer, view.byteOffset, view.byteLength).set(chunk);
+        request.respond(chunk.byteLength);
+    }
+    else {
+        controller.enqueue(new Uint8Array(chunk));
+    }
+}

@@ -1,0 +1,79 @@
+// What the methods of a session handle share: the gate, the addon's session, events and refusals.
+import type { FsErrorCode } from "../index.js";
+import { Cancellation } from "./cancellation.js";
+import { located, toFailure, toFileError } from "./errors.js";
+import type { SessionEvents } from "./events.js";
+import type { Gate } from "./gate.js";
+import type { Addon, NativeSession } from "./native.js";
+
+/** Refusals, which are events; other failures are not. */
+const REFUSALS: ReadonlySet<FsErrorCode> = new Set<FsErrorCode>([
+  "FS_INVALID_PATH",
+  "FS_INVALID_OPTION",
+  "FS_INVALID_CONTENT",
+  "FS_SANDBOX_DENIED",
+  "FS_PERMISSION_DENIED",
+  "FS_QUOTA_EXCEEDED",
+  "FS_STALE_VERSION",
+  "FS_ALREADY_EXISTS",
+]);
+
+/** A call as its refusal is told. */
+export interface Operation {
+  readonly name: string;
+  readonly path: unknown;
+  /** Asked for only when the call is refused. */
+  readonly source?: () => string;
+}
+
+export class SessionCore {
+  readonly native: NativeSession;
+  readonly gate: Gate;
+  readonly #addon: Addon;
+  readonly #events: SessionEvents;
+
+  constructor(native: NativeSession, addon: Addon, gate: Gate, events: SessionEvents) {
+    this.native = native;
+    this.gate = gate;
+    this.#addon = addon;
+    this.#events = events;
+  }
+
+  /**
+   * Runs a call. `work` begins in the same tick. Whatever it throws comes out coded and with its path, refusals are told,
+   * and events of the call are delivered before it settles.
+   */
+  async perform<T>(operation: Operation, work: () => Promise<T>): Promise<T> {
+    this.gate.enter();
+    try {
+      return await work();
+    } catch (error) {
+      const failure = located(toFileError(error), operation.path);
+      if (REFUSALS.has(failure.code)) {
+        await this.native.refused(operation.name, toFailure(failure), operation.source?.());
+      }
+      throw failure;
+    } finally {
+      this.#events.drain();
+      this.gate.leave();
+    }
+  }
+
+  /** Throws FS_ABORTED when the signal is aborted already. */
+  cancellation(signal: AbortSignal | undefined): Cancellation | undefined {
+    return signal === undefined ? undefined : new Cancellation(signal, new this.#addon.NativeCancel());
+  }
+
+  /** Runs `work` under the signal, if there is one; its listener is gone afterwards. */
+  async cancellable<T>(
+    signal: AbortSignal | undefined,
+    work: (cancellation: Cancellation | undefined) => Promise<T>,
+  ): Promise<T> {
+    const cancellation = this.cancellation(signal);
+    try {
+      return await work(cancellation);
+    } finally {
+      cancellation?.dispose();
+    }
+  }
+}
