@@ -1,0 +1,5 @@
+import { setup } from "./setup.mjs";
+
+export async function main() {
+  await setup({ force: true });
+}
