@@ -7,10 +7,13 @@ mod cancel;
 mod failure;
 mod host;
 mod listing;
+pub mod names;
+mod offload;
 mod options;
 mod read;
 mod run;
 mod session;
+mod turn;
 mod write;
 
 use napi::bindgen_prelude::create_custom_tokio_runtime;

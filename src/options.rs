@@ -85,6 +85,8 @@ pub struct NativeWriteOptions {
     pub if_match: Option<String>,
     /// Only if nothing is there.
     pub if_none_match: Option<bool>,
+    /// The turn that it belongs to.
+    pub turn_id: Option<String>,
 }
 
 impl TryFrom<NativeWriteOptions> for WriteOptions {
@@ -95,11 +97,8 @@ impl TryFrom<NativeWriteOptions> for WriteOptions {
             media_type: options.media_type,
             fallback_media_type: options.fallback_media_type,
             source: options.source,
-            origin: match options.origin.as_str() {
-                "tool" => Origin::Tool,
-                "message" => Origin::Message,
-                _ => Origin::Host,
-            },
+            turn_id: options.turn_id,
+            origin: origin(&options.origin),
             metadata: options.metadata,
             artifact: Artifact {
                 marked: options.artifact,
@@ -171,6 +170,8 @@ pub struct NativeRemoveOptions {
     pub if_match: Option<String>,
     /// Label for events.
     pub source: String,
+    /// The turn that it belongs to.
+    pub turn_id: Option<String>,
 }
 
 impl TryFrom<NativeRemoveOptions> for RemoveOptions {
@@ -178,7 +179,13 @@ impl TryFrom<NativeRemoveOptions> for RemoveOptions {
 
     fn try_from(options: NativeRemoveOptions) -> Result<Self> {
         let if_match = digest(options.if_match.as_deref())?;
-        Ok(Self { recursive: options.recursive, force: options.force, if_match, source: options.source })
+        Ok(Self {
+            recursive: options.recursive,
+            force: options.force,
+            if_match,
+            source: options.source,
+            turn_id: options.turn_id,
+        })
     }
 }
 
@@ -333,6 +340,14 @@ impl From<SessionRow> for NativeSessionInfo {
     }
 }
 
+pub(crate) fn origin(name: &str) -> Origin {
+    match name {
+        "tool" => Origin::Tool,
+        "message" => Origin::Message,
+        _ => Origin::Host,
+    }
+}
+
 fn digest(hex: Option<&str>) -> Result<Option<Digest>> {
     hex.map(|hex| {
         Digest::from_hex(hex).ok_or_else(|| Error::new(Code::InvalidOption, "ifMatch is 64 lower-case hex digits"))
@@ -341,7 +356,7 @@ fn digest(hex: Option<&str>) -> Result<Option<Digest>> {
 }
 
 /// JavaScript's numbers are exact below 2^53; sizes stay there.
-fn number(size: u64) -> i64 {
+pub(crate) fn number(size: u64) -> i64 {
     i64::try_from(size).unwrap_or(i64::MAX)
 }
 
@@ -350,6 +365,6 @@ fn number(size: u64) -> i64 {
     clippy::cast_sign_loss,
     reason = "ts/ has checked that it is a whole number from 0 on; the cast clamps the rest"
 )]
-fn whole(number: f64) -> u64 {
+pub(crate) fn whole(number: f64) -> u64 {
     number as u64
 }

@@ -47,7 +47,25 @@ pub(crate) fn run_waiting<T: ToNapiValue + Send + 'static>(
     attempt: impl FnMut() -> Result<T> + Send + 'static,
 ) -> napi::Result<Object<'_>> {
     let (deferred, promise) = env.create_deferred::<Outcome<T>, Resolver<T>>()?;
-    let job = Job { attempt: Box::new(attempt), deferred, cancel, since: Instant::now(), pause: FIRST_PAUSE };
+    let job = Job {
+        attempt: Box::new(attempt),
+        deferred,
+        cancel,
+        deadline: Some(Instant::now() + PATIENCE),
+        pause: FIRST_PAUSE,
+    };
+    spawn_blocking(move || job.run());
+    Ok(promise)
+}
+
+/// The same for as long as it takes: only the flag ends it.
+pub(crate) fn run_waiting_on<T: ToNapiValue + Send + 'static>(
+    env: &Env,
+    cancel: Cancel,
+    attempt: impl FnMut() -> Result<T> + Send + 'static,
+) -> napi::Result<Object<'_>> {
+    let (deferred, promise) = env.create_deferred::<Outcome<T>, Resolver<T>>()?;
+    let job = Job { attempt: Box::new(attempt), deferred, cancel, deadline: None, pause: FIRST_PAUSE };
     spawn_blocking(move || job.run());
     Ok(promise)
 }
@@ -56,14 +74,19 @@ struct Job<T: ToNapiValue> {
     attempt: Box<dyn FnMut() -> Result<T> + Send>,
     deferred: Deferred<T>,
     cancel: Cancel,
-    since: Instant,
+    /// When a held lock becomes FS_BUSY.
+    deadline: Option<Instant>,
     pause: Duration,
 }
 
 impl<T: ToNapiValue + Send + 'static> Job<T> {
     fn run(mut self) {
         match guarded(&mut self.attempt) {
-            Err(error) if error.is_held() && self.since.elapsed() < PATIENCE && self.cancel.check().is_ok() => {
+            Err(error)
+                if error.is_held()
+                    && self.deadline.is_none_or(|deadline| Instant::now() < deadline)
+                    && self.cancel.check().is_ok() =>
+            {
                 self.later();
             }
             Err(error) if error.is_held() && self.cancel.check().is_err() => {

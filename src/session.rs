@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use little_files::error::Result;
+use little_files::offload::PendingOffload;
 use little_files::path::Root;
 use little_files::remove::RemoveOptions;
 use little_files::session::{Refusal, Session};
@@ -14,12 +15,14 @@ use napi_derive::napi;
 use crate::cancel::{NativeCancel, flag_of};
 use crate::failure::{Failure, FailureInfo, closed};
 use crate::listing::NativeListing;
+use crate::offload::{NativeOffload, NativeOffloadOptions};
 use crate::options::{
     NativeEntry, NativeFileData, NativeListOptions, NativeReadOptions, NativeRemoveOptions, NativeSessionInfo,
     NativeWriteOptions, NativeWritten,
 };
 use crate::read::NativeRead;
-use crate::run::{outcome, run, run_waiting};
+use crate::run::{outcome, run, run_waiting, run_waiting_on};
+use crate::turn::{NativeFileChange, NativeMessages, NativeSnapshot, NativeTurn};
 use crate::write::NativeWrite;
 
 type CancelArgument<'env> = Option<ClassInstance<'env, NativeCancel>>;
@@ -191,6 +194,81 @@ impl NativeSession {
         })
     }
 
+    /// A large result that is stored in batches.
+    #[napi(ts_return_type = "NativeOffload | Failure")]
+    pub fn begin_offload(
+        &self,
+        options: NativeOffloadOptions,
+        cancel: CancelArgument<'_>,
+    ) -> Either<Failure, NativeOffload> {
+        let flag = flag_of(cancel.as_deref());
+        let begun = self.session().and_then(|session| PendingOffload::begin(&session, options.into(), flag.clone()));
+        outcome(begun.map(|pending| NativeOffload::new(pending, flag)))
+    }
+
+    /// Takes the session's turn: at once or not at all, or when it is free.
+    #[napi(ts_return_type = "Promise<NativeTurn | Failure>")]
+    pub fn begin_turn<'env>(
+        &self,
+        env: &'env Env,
+        wait: bool,
+        cancel: CancelArgument<'_>,
+    ) -> napi::Result<Object<'env>> {
+        let (session, flag) = (self.session(), flag_of(cancel.as_deref()));
+        let begin = move || session.clone()?.begin_turn().map(NativeTurn::new);
+        if wait { run_waiting_on(env, flag, begin) } else { run(env, begin) }
+    }
+
+    /// Takes the right to stage messages.
+    #[napi(ts_return_type = "Promise<NativeMessages | Failure>")]
+    pub fn lock_messages<'env>(&self, env: &'env Env, cancel: CancelArgument<'_>) -> napi::Result<Object<'env>> {
+        let (session, flag) = (self.session(), flag_of(cancel.as_deref()));
+        run_waiting(env, flag, move || session.clone()?.lock_messages().map(NativeMessages::new))
+    }
+
+    /// Ids of the messages whose files were staged.
+    #[napi(ts_return_type = "Promise<Array<string> | Failure>")]
+    pub fn staged_message_ids<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
+        let session = self.session();
+        run(env, move || session?.staged_messages())
+    }
+
+    /// The files of the roots as they are.
+    #[napi(ts_return_type = "Promise<NativeSnapshot | Failure>")]
+    pub fn snapshot<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
+        let session = self.session();
+        run(env, move || Ok(NativeSnapshot { snapshot: Arc::new(session?.snapshot()?) }))
+    }
+
+    /// What other programs have changed since.
+    #[napi(ts_return_type = "Promise<Array<NativeFileChange> | Failure>")]
+    pub fn changes_since<'env>(
+        &self,
+        env: &'env Env,
+        snapshot: &NativeSnapshot,
+        source: String,
+        turn_id: Option<String>,
+    ) -> napi::Result<Object<'env>> {
+        let (session, snapshot) = (self.session(), Arc::clone(&snapshot.snapshot));
+        run(env, move || {
+            let changes = session?.changes_since(&snapshot, &source, turn_id.as_deref())?;
+            Ok(changes.into_iter().map(Into::into).collect::<Vec<NativeFileChange>>())
+        })
+    }
+
+    /// An event that `ts/` composed; `metadata` is JSON text of an object.
+    #[napi(ts_return_type = "Promise<null | Failure>")]
+    pub fn emit<'env>(
+        &self,
+        env: &'env Env,
+        kind: String,
+        metadata: String,
+        turn_id: Option<String>,
+    ) -> napi::Result<Object<'env>> {
+        let session = self.session();
+        run(env, move || session?.tell(&kind, &metadata, turn_id.as_deref()).map(|()| Null))
+    }
+
     /// Everything written so far is on the disk.
     #[napi(ts_return_type = "Promise<null | Failure>")]
     pub fn flush<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
@@ -206,12 +284,16 @@ impl NativeSession {
         operation: String,
         failure: FailureInfo,
         source: Option<String>,
+        turn_id: Option<String>,
     ) -> napi::Result<Object<'env>> {
         let session = self.session();
         run(env, move || {
             let FailureInfo { code, message, path, reason, .. } = &failure;
             let (path, reason, source) = (path.as_deref(), reason.as_deref(), source.as_deref());
-            session?.refused(&Refusal { operation: &operation, code, message, path, reason, source }).map(|()| Null)
+            let turn_id = turn_id.as_deref();
+            session?
+                .refused(&Refusal { operation: &operation, code, message, path, reason, source, turn_id })
+                .map(|()| Null)
         })
     }
 

@@ -1,5 +1,6 @@
 //! Events: what a host hears of each change and refusal, as `lh.trace.v2` envelopes.
 
+use std::borrow::Cow;
 use std::time::SystemTime;
 
 use serde_json::{Map, Value, json};
@@ -7,31 +8,35 @@ use serde_json::{Map, Value, json};
 /// Its metadata before it has a number.
 #[derive(Debug, Clone)]
 pub(crate) struct Draft {
-    pub(crate) kind: &'static str,
+    pub(crate) kind: Cow<'static, str>,
     pub(crate) metadata: Map<String, Value>,
 }
 
 impl Draft {
     /// `fields` without those that are null.
-    pub(crate) fn new(kind: &'static str, fields: Value) -> Self {
+    pub(crate) fn new(kind: impl Into<Cow<'static, str>>, fields: Value) -> Self {
+        let kind = kind.into();
         let Value::Object(mut metadata) = fields else { return Self { kind, metadata: Map::new() } };
         metadata.retain(|_, value| !value.is_null());
         Self { kind, metadata }
     }
 
     /// The whole event as one line of JSON, without the line's end.
-    pub(crate) fn line(self, session: &str, sequence: i64) -> String {
+    pub(crate) fn line(self, session: &str, turn: Option<&str>, sequence: i64) -> String {
         let now = SystemTime::now();
-        json!({
+        let mut event = json!({
             "schemaVersion": "lh.trace.v2",
             "type": self.kind,
             "eventId": uuid::Uuid::now_v7().to_string(),
             "sequence": sequence,
             "sessionId": session,
-            "timestamp": humantime::format_rfc3339_millis(now).to_string(),
-            "metadata": self.metadata,
-        })
-        .to_string()
+        });
+        if let Some(turn) = turn {
+            event["turnId"] = turn.into();
+        }
+        event["timestamp"] = humantime::format_rfc3339_millis(now).to_string().into();
+        event["metadata"] = self.metadata.into();
+        event.to_string()
     }
 }
 
@@ -63,7 +68,7 @@ impl Redaction {
         value
     }
 
-    fn scrub(&self, value: &mut Value) {
+    pub(crate) fn scrub(&self, value: &mut Value) {
         match value {
             Value::Object(fields) => {
                 for (key, value) in fields {

@@ -144,7 +144,7 @@ impl Host {
             let fields = json!({ "setAside": rebuilt.set_aside, "sessions": rebuilt.sessions });
             drafts.push(Draft::new("harness.index.rebuilt", fields));
         }
-        drafts.into_iter().map(|draft| draft.line("", 0)).collect()
+        drafts.into_iter().map(|draft| draft.line("", None, 0)).collect()
     }
 
     /// Opens a session; `None` when it does not exist and is not to be made. `metadata` is for a new one.

@@ -69,6 +69,24 @@ impl LockFile {
     }
 }
 
+/// A lock that its holder carries around: of a turn, of the staging of messages. Freed when it is dropped.
+#[derive(Debug)]
+pub struct HeldLock(#[expect(dead_code, reason = "held for its lock")] File);
+
+impl HeldLock {
+    /// Takes the lock file `name` in `folder` if nobody has it, in this process or another.
+    pub(crate) fn try_take(folder: impl AsFd, name: &str, what: &str) -> Result<Self> {
+        loop {
+            let file = open_or_make(&folder, name).map_err(|errno| Error::from_errno(errno, what, "opening"))?;
+            let file = File::from(file);
+            lock_now(&file, what)?;
+            if names(&folder, name, &file) {
+                return Ok(Self(file));
+            }
+        }
+    }
+}
+
 fn lock_now(file: &File, what: &str) -> Result<()> {
     match file.try_lock() {
         Ok(()) => Ok(()),

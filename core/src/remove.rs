@@ -39,6 +39,8 @@ pub struct RemoveOptions {
     pub if_match: Option<Digest>,
     /// Label for events.
     pub source: String,
+    /// The turn that it belongs to.
+    pub turn_id: Option<String>,
 }
 
 enum Removal {
@@ -83,7 +85,7 @@ impl Session {
         if expected.as_ref().is_some_and(|expected| expected.stamp != Stamp::of(&stat)) {
             return Ok(Removal::Again);
         }
-        let target = Target { path, parent: &parent, name, stat: &stat, started, source: &options.source };
+        let target = Target { path, parent: &parent, name, stat: &stat, started, options };
         if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
             return self.remove_name(&target, expected.as_ref(), locked);
         }
@@ -141,7 +143,7 @@ impl Session {
         let digest = regular.then(|| before_digest(path, known.as_ref(), stat, file)).flatten();
         self.staging.discard(&moved);
         let draft = deleted(path, stat, digest, target);
-        self.emit(vec![draft], first.unwrap_or(0));
+        self.emit(vec![draft], target.options.turn_id.as_deref(), first.unwrap_or(0));
         Ok(Removal::Done)
     }
 
@@ -222,7 +224,7 @@ struct Target<'a> {
     name: &'a str,
     stat: &'a Stat,
     started: Instant,
-    source: &'a str,
+    options: &'a RemoveOptions,
 }
 
 /// The event of something that went.
@@ -233,7 +235,7 @@ fn deleted(path: &HarnessPath, stat: &Stat, digest: Option<Digest>, target: &Tar
         "path": path.to_string(),
         "root": path.root.name(),
         "kind": link.then_some("symlink"),
-        "source": target.source,
+        "source": target.options.source,
         "before": before,
         "diff": serde_json::Value::from(NoDiff::ContentUnavailable),
         "durationMs": (target.started.elapsed().as_secs_f64() * 1_000_000.0).round() / 1_000.0,
@@ -291,7 +293,7 @@ impl Mourner<'_> {
     fn flush(&mut self) -> Result<()> {
         let drafts = std::mem::take(&mut self.drafts);
         let first = self.session.reserve(drafts.len())?;
-        self.session.emit(drafts, first);
+        self.session.emit(drafts, self.target.options.turn_id.as_deref(), first);
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 
 mod damage;
 mod files;
+mod messages;
 mod schema;
 mod sessions;
 
@@ -18,6 +19,7 @@ use crate::sys::DiskKind;
 pub(crate) use damage::Rebuilt;
 pub use files::{Artifact, Facts};
 pub(crate) use files::{delete_below, delete_row, row, rows_below, upsert};
+pub(crate) use messages::{mark_messages, message_notes, staged_messages};
 pub use sessions::SessionRow;
 pub(crate) use sessions::{Change, by_key, change, drop_session, insert, page, set_totals, totals};
 
@@ -84,13 +86,21 @@ impl Index {
 
     /// Everything recorded so far is on the disk.
     pub(crate) fn flush(&self) -> Result<()> {
+        self.write_flushed(schema::touch)
+    }
+
+    /// As [`Self::write`], and on the disk when it returns, with all that was recorded before.
+    pub(crate) fn write_flushed<T>(&self, change: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T> {
         self.attempt(|connection| {
             connection.pragma_update(None, "synchronous", "FULL")?;
-            let flushed = connection
-                .transaction_with_behavior(TransactionBehavior::Immediate)
-                .and_then(|transaction| schema::touch(&transaction).and_then(|()| transaction.commit()));
+            let changed =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate).and_then(|transaction| {
+                    let value = change(&transaction)?;
+                    transaction.commit()?;
+                    Ok(value)
+                });
             connection.pragma_update(None, "synchronous", "NORMAL")?;
-            flushed
+            changed
         })
     }
 

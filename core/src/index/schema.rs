@@ -41,6 +41,12 @@ CREATE TABLE files (
   PRIMARY KEY (session, path)
 ) WITHOUT ROWID;
 CREATE INDEX marked ON files (session, path) WHERE artifact = 1;
+CREATE TABLE messages (              -- whose files were staged
+  session INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  note TEXT,                         -- the caller's, JSON text
+  PRIMARY KEY (session, id)
+) WITHOUT ROWID;
 CREATE TABLE flushes (at INTEGER NOT NULL);
 ";
 

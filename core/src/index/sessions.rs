@@ -80,6 +80,7 @@ pub(crate) fn insert(
 /// Takes a session's rows away.
 pub(crate) fn drop_session(connection: &Connection, instance: i64) -> rusqlite::Result<()> {
     connection.execute("DELETE FROM files WHERE session = ?1", [instance])?;
+    connection.execute("DELETE FROM messages WHERE session = ?1", [instance])?;
     connection.execute("DELETE FROM sessions WHERE instance = ?1", [instance])?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::PoisonError;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Session;
 use crate::clock::now_millis;
@@ -16,9 +16,9 @@ impl Session {
     /// Numbers, traces and queues events. `first` is the number of the first one.
     ///
     /// The change they tell of is done, so nothing here fails it: a trace that cannot be written is missing lines.
-    pub(crate) fn emit(&self, drafts: Vec<Draft>, first: i64) {
+    pub(crate) fn emit(&self, drafts: Vec<Draft>, turn: Option<&str>, first: i64) {
         let lines: Vec<String> =
-            drafts.into_iter().zip(first..).map(|(draft, sequence)| draft.line(&self.id, sequence)).collect();
+            drafts.into_iter().zip(first..).map(|(draft, sequence)| draft.line(&self.id, turn, sequence)).collect();
         if self.host.options.trace {
             let mut open = self.trace.lock().unwrap_or_else(PoisonError::into_inner);
             if open.is_none() {
@@ -45,12 +45,24 @@ impl Session {
 
     /// An event for a call that was turned away.
     pub fn refused(&self, refusal: &Refusal<'_>) -> Result<()> {
-        let Refusal { operation, code, message, path, reason, source } = *refusal;
+        let Refusal { operation, code, message, path, reason, source, turn_id } = *refusal;
         let first = self.reserve(1)?;
         let fields = json!({
             "operation": operation, "path": path, "code": code, "reason": reason, "source": source, "message": message,
         });
-        self.emit(vec![Draft::new("harness.file.refused", fields)], first);
+        self.emit(vec![Draft::new("harness.file.refused", fields)], turn_id, first);
+        Ok(())
+    }
+
+    /// An event that the caller has composed: `metadata` is JSON text of an object, whose own `metadata` is redacted.
+    pub fn tell(&self, kind: &str, metadata: &str, turn_id: Option<&str>) -> Result<()> {
+        let mut fields: Value = serde_json::from_str(metadata)
+            .map_err(|error| Error::new(Code::InvalidOption, format!("An event's metadata is no JSON: {error}")))?;
+        if let Some(metadata) = fields.get_mut("metadata") {
+            self.host.options.redaction.scrub(metadata);
+        }
+        let first = self.reserve(1)?;
+        self.emit(vec![Draft::new(kind.to_owned(), fields)], turn_id, first);
         Ok(())
     }
 }
@@ -65,4 +77,5 @@ pub struct Refusal<'a> {
     pub path: Option<&'a str>,
     pub reason: Option<&'a str>,
     pub source: Option<&'a str>,
+    pub turn_id: Option<&'a str>,
 }

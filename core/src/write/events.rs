@@ -77,7 +77,8 @@ impl PendingWrite {
         if let Some(Swapped::For(displaced)) = &placed.swapped {
             session.staging.discard(displaced);
         }
-        session.emit(self.drafts(&name, placed, facts, old_digest, &diff), first);
+        let drafts = self.drafts(&name, placed, facts, old_digest, &diff);
+        session.emit(drafts, self.options.turn_id.as_deref(), first);
     }
 
     fn drafts(

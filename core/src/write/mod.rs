@@ -51,6 +51,8 @@ pub struct WriteOptions {
     pub metadata: Option<String>,
     /// How it is marked.
     pub artifact: Artifact,
+    /// The turn that it belongs to.
+    pub turn_id: Option<String>,
     /// Only if the file still has this content.
     pub if_match: Option<Digest>,
     /// Only if nothing is there.
@@ -120,6 +122,21 @@ impl PendingWrite {
     pub fn push(&mut self, batch: &[u8]) -> Result<()> {
         self.cancel.check()?;
         self.staged()?.write(batch)
+    }
+
+    /// Bytes so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.staged.as_ref().map_or(0, Staged::bytes)
+    }
+
+    /// sha256 of the bytes so far.
+    pub(crate) fn digest(&mut self) -> Result<Digest> {
+        Ok(self.staged()?.digest())
+    }
+
+    /// Where it goes, when that is known only at the end.
+    pub(crate) fn set_path(&mut self, path: HarnessPath) {
+        self.path = path;
     }
 
     fn staged(&mut self) -> Result<&mut Staged> {

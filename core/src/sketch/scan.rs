@@ -1,0 +1,301 @@
+//! Reads JSON as it streams by: checks it, and tells a listener what comes. No tree, and no recursion: a level of
+//! nesting costs one bit.
+
+/// What a scalar is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scalar {
+    String,
+    Number,
+    Boolean,
+    Null,
+}
+
+/// Hears what comes, in order.
+pub(super) trait Listener {
+    fn scalar(&mut self, scalar: Scalar);
+    fn begin_object(&mut self);
+    fn begin_array(&mut self);
+    fn end(&mut self);
+    /// Whether the next key is wanted at all.
+    fn wants_key(&self) -> bool;
+    /// The text between a key's quotes, as it stands, at most [`MAX_KEY_BYTES`] of it.
+    fn key(&mut self, raw: &[u8], cut: bool);
+}
+
+/// Longer keys are heard cut.
+pub(super) const MAX_KEY_BYTES: usize = 128;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// A value must come.
+    Value,
+    /// After `[`.
+    FirstItem,
+    /// After `{`.
+    FirstKey,
+    /// After a comma in an object.
+    Key,
+    Colon,
+    AfterValue,
+    InString {
+        key: bool,
+    },
+    Escape {
+        key: bool,
+    },
+    Hex {
+        key: bool,
+        left: u8,
+    },
+    Number(Digits),
+    /// The rest of `true`, `false` or `null`.
+    Literal(&'static [u8], Scalar),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Digits {
+    Minus,
+    Zero,
+    Integer,
+    Point,
+    Fraction,
+    E,
+    Sign,
+    Exponent,
+}
+
+impl Digits {
+    const fn may_end(self) -> bool {
+        matches!(self, Self::Zero | Self::Integer | Self::Fraction | Self::Exponent)
+    }
+
+    const fn next(self, byte: u8) -> Option<Self> {
+        Some(match (self, byte) {
+            (Self::Minus, b'0') => Self::Zero,
+            (Self::Minus, b'1'..=b'9') | (Self::Integer, b'0'..=b'9') => Self::Integer,
+            (Self::Zero | Self::Integer, b'.') => Self::Point,
+            (Self::Point | Self::Fraction, b'0'..=b'9') => Self::Fraction,
+            (Self::Zero | Self::Integer | Self::Fraction, b'e' | b'E') => Self::E,
+            (Self::E, b'+' | b'-') => Self::Sign,
+            (Self::E | Self::Sign | Self::Exponent, b'0'..=b'9') => Self::Exponent,
+            _ => return None,
+        })
+    }
+}
+
+/// Where the reading stands.
+#[derive(Debug)]
+pub(super) struct Scanner {
+    state: State,
+    open: Nesting,
+    key: Vec<u8>,
+    key_cut: bool,
+    /// Whole values so far.
+    values: u64,
+    /// A line end inside a value: several values are then no NDJSON.
+    broken_lines: bool,
+    /// A line end since the last value.
+    parted: bool,
+}
+
+impl Default for Scanner {
+    fn default() -> Self {
+        let (key, open) = (Vec::new(), Nesting::default());
+        Self { state: State::Value, open, key, key_cut: false, values: 0, broken_lines: false, parted: true }
+    }
+}
+
+impl Scanner {
+    /// Reads the next piece; false once it cannot be JSON or NDJSON any more.
+    pub(super) fn update(&mut self, bytes: &[u8], listener: &mut impl Listener) -> bool {
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            if let State::InString { key } = self.state {
+                // Nearly all of a long text is inside strings.
+                let plain = bytes[at..]
+                    .iter()
+                    .position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))
+                    .unwrap_or(bytes.len() - at);
+                if plain > 0 {
+                    self.keep_key(key, &bytes[at..at + plain]);
+                    at += plain;
+                    continue;
+                }
+            }
+            if !self.step(byte, listener) {
+                return false;
+            }
+            at += 1;
+        }
+        true
+    }
+
+    /// How many values there were, once all has come: 1 is JSON, more is NDJSON. `None`: neither.
+    pub(super) fn finish(mut self, listener: &mut impl Listener) -> Option<u64> {
+        if let State::Number(digits) = self.state {
+            if !digits.may_end() {
+                return None;
+            }
+            self.value_ended(Scalar::Number, listener);
+        }
+        let at_end = self.open.depth == 0 && matches!(self.state, State::AfterValue | State::Value) && self.values > 0;
+        (at_end && (self.values == 1 || !self.broken_lines)).then_some(self.values)
+    }
+
+    fn step(&mut self, byte: u8, listener: &mut impl Listener) -> bool {
+        match self.state {
+            State::InString { key } => match byte {
+                b'"' if key => {
+                    if listener.wants_key() {
+                        listener.key(&self.key, self.key_cut);
+                    }
+                    self.state = State::Colon;
+                }
+                b'"' => self.value_ended(Scalar::String, listener),
+                b'\\' => {
+                    self.keep_key(key, b"\\");
+                    self.state = State::Escape { key };
+                }
+                _ => return false, // a control character
+            },
+            State::Escape { key } => {
+                self.keep_key(key, &[byte]);
+                self.state = match byte {
+                    b'u' => State::Hex { key, left: 4 },
+                    b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => State::InString { key },
+                    _ => return false,
+                };
+            }
+            State::Hex { key, left } => {
+                self.keep_key(key, &[byte]);
+                self.state = if left == 1 { State::InString { key } } else { State::Hex { key, left: left - 1 } };
+                return byte.is_ascii_hexdigit();
+            }
+            State::Number(digits) => match digits.next(byte) {
+                Some(next) => self.state = State::Number(next),
+                None if digits.may_end() => {
+                    self.value_ended(Scalar::Number, listener);
+                    return self.step(byte, listener);
+                }
+                None => return false,
+            },
+            State::Literal(rest, scalar) => match rest.split_first() {
+                Some((expected, [])) if *expected == byte => self.value_ended(scalar, listener),
+                Some((expected, rest)) if *expected == byte => self.state = State::Literal(rest, scalar),
+                _ => return false,
+            },
+            _ => return self.between(byte, listener),
+        }
+        true
+    }
+
+    /// A byte between values.
+    fn between(&mut self, byte: u8, listener: &mut impl Listener) -> bool {
+        match (self.state, byte) {
+            (_, b' ' | b'\t') => {}
+            (_, b'\n' | b'\r') => {
+                if self.open.depth == 0 {
+                    self.parted = true;
+                } else {
+                    self.broken_lines = true;
+                }
+            }
+            (State::Value | State::FirstItem, _) if self.starts_value(byte, listener) => {}
+            (State::FirstItem, b']') | (State::FirstKey, b'}') => self.close(listener),
+            (State::FirstKey | State::Key, b'"') => {
+                self.key.clear();
+                self.key_cut = false;
+                self.state = State::InString { key: true };
+            }
+            (State::Colon, b':') => self.state = State::Value,
+            (State::AfterValue, b',') if self.open.depth > 0 => {
+                self.state = if self.open.in_object() { State::Key } else { State::Value };
+            }
+            (State::AfterValue, b'}') if self.open.depth > 0 && self.open.in_object() => self.close(listener),
+            (State::AfterValue, b']') if self.open.depth > 0 && !self.open.in_object() => self.close(listener),
+            // Another value, on a line of its own.
+            (State::AfterValue, _) if self.open.depth == 0 && self.parted && !self.broken_lines => {
+                return self.starts_value(byte, listener);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn starts_value(&mut self, byte: u8, listener: &mut impl Listener) -> bool {
+        self.state = match byte {
+            b'{' => {
+                listener.begin_object();
+                self.open.push(true);
+                State::FirstKey
+            }
+            b'[' => {
+                listener.begin_array();
+                self.open.push(false);
+                State::FirstItem
+            }
+            b'"' => State::InString { key: false },
+            b'-' => State::Number(Digits::Minus),
+            b'0' => State::Number(Digits::Zero),
+            b'1'..=b'9' => State::Number(Digits::Integer),
+            b't' => State::Literal(b"rue", Scalar::Boolean),
+            b'f' => State::Literal(b"alse", Scalar::Boolean),
+            b'n' => State::Literal(b"ull", Scalar::Null),
+            _ => return false,
+        };
+        self.parted = false;
+        true
+    }
+
+    fn value_ended(&mut self, scalar: Scalar, listener: &mut impl Listener) {
+        listener.scalar(scalar);
+        self.after_value();
+    }
+
+    fn close(&mut self, listener: &mut impl Listener) {
+        self.open.pop();
+        listener.end();
+        self.after_value();
+    }
+
+    fn after_value(&mut self) {
+        self.state = State::AfterValue;
+        self.values += u64::from(self.open.depth == 0);
+    }
+
+    fn keep_key(&mut self, key: bool, bytes: &[u8]) {
+        if !key {
+            return;
+        }
+        let room = MAX_KEY_BYTES - self.key.len();
+        self.key.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        self.key_cut |= bytes.len() > room;
+    }
+}
+
+/// What is open, a bit a level: set for an object.
+#[derive(Debug, Default)]
+struct Nesting {
+    bits: Vec<u64>,
+    depth: usize,
+}
+
+impl Nesting {
+    fn push(&mut self, object: bool) {
+        let (word, bit) = (self.depth / 64, self.depth % 64);
+        if word == self.bits.len() {
+            self.bits.push(0);
+        }
+        self.bits[word] = (self.bits[word] & !(1 << bit)) | (u64::from(object) << bit);
+        self.depth += 1;
+    }
+
+    fn pop(&mut self) {
+        self.depth -= 1;
+    }
+
+    fn in_object(&self) -> bool {
+        let top = self.depth - 1;
+        self.bits[top / 64] >> (top % 64) & 1 == 1
+    }
+}

@@ -1,0 +1,135 @@
+//! The class behind the storing of a large result.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use little_files::cancel::Cancel;
+use little_files::error::Result;
+use little_files::offload::{OffloadOptions, PendingOffload};
+use napi::Env;
+use napi::bindgen_prelude::{Null, Object, Uint8Array, spawn_blocking};
+use napi_derive::napi;
+
+use crate::failure::closed;
+use crate::options::{NativeWritten, origin, whole};
+use crate::run::{run, run_waiting};
+
+/// Of a result that is stored.
+#[napi(object, object_to_js = false)]
+pub struct NativeOffloadOptions {
+    /// The folder of all results.
+    pub output_dir: String,
+    /// Of the tool.
+    pub tool_name: String,
+    /// Of the call.
+    pub tool_call_id: Option<String>,
+    #[napi(ts_type = "'json' | 'txt' | 'bin'")]
+    /// Of the file.
+    pub extension: String,
+    /// Of the file.
+    pub media_type: String,
+    /// The most that the reference may have, in bytes.
+    pub max_inline_bytes: f64,
+    /// The most that it shows of the beginning, in bytes.
+    pub preview_bytes: f64,
+    /// Whether it is text.
+    pub text: bool,
+    /// Label for events.
+    pub source: String,
+    /// The turn that it belongs to.
+    pub turn_id: Option<String>,
+    #[napi(ts_type = "'host' | 'tool'")]
+    /// Which writer it is.
+    pub origin: String,
+}
+
+impl From<NativeOffloadOptions> for OffloadOptions {
+    fn from(options: NativeOffloadOptions) -> Self {
+        let size = |number: f64| usize::try_from(whole(number)).unwrap_or(usize::MAX);
+        Self {
+            output_dir: options.output_dir,
+            tool_name: options.tool_name,
+            tool_call_id: options.tool_call_id,
+            extension: options.extension,
+            media_type: options.media_type,
+            max_inline_bytes: size(options.max_inline_bytes),
+            preview_bytes: size(options.preview_bytes),
+            text: options.text,
+            source: options.source,
+            turn_id: options.turn_id,
+            origin: origin(&options.origin),
+        }
+    }
+}
+
+/// What storing a result gave.
+#[napi(object, object_from_js = false)]
+pub(crate) struct NativeOffloaded {
+    /// The file.
+    pub written: NativeWritten,
+    /// What takes the result's place, as JSON text.
+    pub reference: String,
+}
+
+/// A result that is being stored. Dropped or aborted, it leaves nothing.
+#[napi]
+pub struct NativeOffload {
+    pending: Shared,
+    cancel: Cancel,
+}
+
+type Shared = Arc<Mutex<Option<PendingOffload>>>;
+
+impl NativeOffload {
+    pub(crate) fn new(pending: PendingOffload, cancel: Cancel) -> Self {
+        Self { pending: Arc::new(Mutex::new(Some(pending))), cancel }
+    }
+}
+
+#[napi]
+impl NativeOffload {
+    /// Appends. `batch` is read on another thread, and must not be touched until this settles.
+    #[napi(ts_return_type = "Promise<null | Failure>")]
+    pub fn push<'env>(&self, env: &'env Env, batch: Uint8Array) -> napi::Result<Object<'env>> {
+        let pending = Arc::clone(&self.pending);
+        run(env, move || push(&pending, &batch).map(|()| Null))
+    }
+
+    /// Appends the last batch, if any, and publishes.
+    #[napi(ts_return_type = "Promise<NativeOffloaded | Failure>")]
+    pub fn finish<'env>(&self, env: &'env Env, batch: Option<Uint8Array>) -> napi::Result<Object<'env>> {
+        let pending = Arc::clone(&self.pending);
+        let mut batch = batch;
+        run_waiting(env, self.cancel.clone(), move || {
+            if let Some(batch) = batch.take() {
+                push(&pending, &batch)?;
+            }
+            let mut pending = lock(&pending);
+            let result = pending.as_mut().ok_or_else(|| closed("offload"))?.finish();
+            if result.as_ref().err().is_none_or(|error| !error.is_held()) {
+                // Ended: what it staged goes before the caller hears of it.
+                pending.take();
+            }
+            result.map(|(written, reference)| NativeOffloaded { written: written.into(), reference })
+        })
+    }
+
+    /// Drops what was staged, after the push that is under way.
+    #[napi]
+    pub fn abort(&self) {
+        let pending = Arc::clone(&self.pending);
+        spawn_blocking(move || drop(lock(&pending).take()));
+    }
+}
+
+fn push(pending: &Shared, batch: &[u8]) -> Result<()> {
+    let mut pending = lock(pending);
+    let pushed = pending.as_mut().ok_or_else(|| closed("offload"))?.push(batch);
+    if pushed.is_err() {
+        pending.take();
+    }
+    pushed
+}
+
+fn lock(pending: &Shared) -> MutexGuard<'_, Option<PendingOffload>> {
+    pending.lock().unwrap_or_else(PoisonError::into_inner)
+}
