@@ -135,7 +135,8 @@ test("what was flushed stays whole whatever is written after it and is not flush
     assert.ok(state in states, `${name} is ${state}`);
     states[state]++;
   }
-  t.diagnostic(`written after the flush: ${JSON.stringify(states)}`);
+  const made = fs.existsSync(path.join(copy, "data", "sessions", "test", "session", "unflushed"));
+  t.diagnostic(`written after the flush: ${JSON.stringify(states)}; the new files are ${made ? "named" : "not there"}`);
 });
 
 test("a power cut in the midst of writes: each file that is there and was flushed is whole, nothing is visible besides", { timeout: 120_000 }, async (t) => {

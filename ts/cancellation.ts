@@ -1,36 +1,41 @@
-// Ties a caller's AbortSignal to one call: natively by a NativeCancel, in JavaScript by a promise that rejects.
+// Ties AbortSignals to one call: natively by a NativeCancel, in JavaScript by a promise that rejects.
 import { HarnessFileError, unwrap } from "./errors.js";
 import type { Failure, NativeCancel } from "./native.js";
 
+/** What hears of an abort. */
+export interface Abortable {
+  abort(): void;
+}
+
 interface Listening {
-  readonly calls: Set<Cancellation>;
+  readonly all: Set<Abortable>;
   readonly onAbort: () => void;
 }
 
 /** One listener a signal, however many calls it serves: more than ten would make Node warn of a leak. */
 const listening = new WeakMap<AbortSignal, Listening>();
 
-export class Cancellation {
+export class Cancellation implements Abortable {
   readonly native: NativeCancel;
   /** Rejects with FS_ABORTED, unless `seal` came first. */
   readonly aborted: Promise<never>;
-  readonly #signal: AbortSignal;
+  readonly #signals: readonly AbortSignal[];
   #reject: (error: HarnessFileError) => void = ignore;
 
-  /** Throws FS_ABORTED when the signal is aborted already. */
-  constructor(signal: AbortSignal, native: NativeCancel) {
-    this.#signal = signal;
+  /** Any of the signals will do. Throws FS_ABORTED when one is aborted already. */
+  constructor(signals: readonly AbortSignal[], native: NativeCancel) {
+    this.#signals = signals;
     this.native = native;
     this.check();
     this.aborted = new Promise((_, reject) => {
       this.#reject = reject;
     });
     this.aborted.catch(ignore);
-    listen(signal, this);
+    for (const signal of signals) listen(signal, this);
   }
 
   check(): void {
-    if (this.#signal.aborted) throw this.error();
+    if (this.#signals.some((signal) => signal.aborted)) throw this.error();
   }
 
   /** From here on only native code can still end the call: publishing is not to be seen as undone. */
@@ -45,11 +50,12 @@ export class Cancellation {
   }
 
   dispose(): void {
-    unlisten(this.#signal, this);
+    for (const signal of this.#signals) unlisten(signal, this);
   }
 
   error(): HarnessFileError {
-    return new HarnessFileError("FS_ABORTED", "The call was aborted by its signal", { cause: this.#signal.reason });
+    const cause: unknown = this.#signals.find((signal) => signal.aborted)?.reason;
+    return new HarnessFileError("FS_ABORTED", "The call was aborted by its signal", { cause });
   }
 }
 
@@ -65,23 +71,23 @@ export function settled<T>(result: T | Failure, cancellation: Cancellation | und
 
 export function ignore(): void {}
 
-function listen(signal: AbortSignal, cancellation: Cancellation): void {
+export function listen(signal: AbortSignal, abortable: Abortable): void {
   const known = listening.get(signal);
   if (known !== undefined) {
-    known.calls.add(cancellation);
+    known.all.add(abortable);
     return;
   }
-  const calls = new Set([cancellation]);
+  const all = new Set([abortable]);
   const onAbort = (): void => {
-    for (const call of [...calls]) call.abort();
+    for (const each of all) each.abort();
   };
-  listening.set(signal, { calls, onAbort });
+  listening.set(signal, { all, onAbort });
   signal.addEventListener("abort", onAbort);
 }
 
-function unlisten(signal: AbortSignal, cancellation: Cancellation): void {
+export function unlisten(signal: AbortSignal, abortable: Abortable): void {
   const known = listening.get(signal);
-  if (known === undefined || !known.calls.delete(cancellation) || known.calls.size > 0) return;
+  if (known === undefined || !known.all.delete(abortable) || known.all.size > 0) return;
   listening.delete(signal);
   signal.removeEventListener("abort", known.onAbort);
 }

@@ -45,10 +45,19 @@ export function label(options: Options, name: string, maxLength: number): string
   const value = options[name];
   if (value === undefined) return undefined;
   // eslint-disable-next-line no-control-regex
-  if (typeof value === "string" && value.length <= maxLength && isText(value) && !/[\u0000-\u001f\u007f-\u009f]/.test(value)) {
+  if (
+    typeof value === "string" &&
+    value.length <= maxLength &&
+    isText(value) &&
+    !/[\u0000-\u001f\u007f-\u009f]/.test(value)
+  ) {
     return value;
   }
-  throw invalidOption(name, `a string of 1 to ${maxLength} characters without control characters or lone surrogates`, value);
+  throw invalidOption(
+    name,
+    `a string of 1 to ${maxLength} characters without control characters or lone surrogates`,
+    value,
+  );
 }
 
 /** A string that only has to be one: not empty, and the same on the other side. */
@@ -119,16 +128,16 @@ export function jsonObject(options: Options, name: string): string | undefined {
   if (value === undefined) return undefined;
   const accepted = `a plain object of at most 64 KiB of JSON and ${MAX_JSON_DEPTH} levels`;
   if (!isPlainObject(value)) throw invalidOption(name, accepted, value);
-  let text: string | undefined;
+  let json: string | undefined;
   try {
-    text = boundedJson(value);
+    json = boundedJson(value);
   } catch (cause) {
     throw invalidOption(name, accepted, value, cause);
   }
-  if (!text?.startsWith("{") || Buffer.byteLength(text) > MAX_JSON_BYTES || depthOf(text) > MAX_JSON_DEPTH) {
+  if (!json?.startsWith("{") || Buffer.byteLength(json) > MAX_JSON_BYTES || depthOf(json) > MAX_JSON_DEPTH) {
     throw invalidOption(name, accepted, value);
   }
-  return text;
+  return json;
 }
 
 function boundedJson(value: object): string | undefined {
@@ -158,6 +167,7 @@ function depthOf(json: string): number {
 }
 
 export function sessionId(value: unknown): string {
-  if (typeof value === "string" && value.length <= 1024 && isText(value) && Buffer.byteLength(value) <= 1024) return value;
+  if (typeof value === "string" && value.length <= 1024 && isText(value) && Buffer.byteLength(value) <= 1024)
+    return value;
   throw invalidOption("id", "a string of 1 to 1,024 bytes without lone surrogates", value);
 }

@@ -34,7 +34,8 @@ function identityOf(dataDir: string): string | undefined {
 function checkHolder(identity: string, addon: Addon): void {
   const holder = holders().get(identity);
   if (holder === undefined || holder.addon === addon.NativeHost) return;
-  const message = "Another copy of this package has this dataDir open in this process. Use one copy, or close its host first.";
+  const message =
+    "Another copy of this package has this dataDir open in this process. Use one copy, or close its host first.";
   throw new HarnessFileError("FS_BUSY", message);
 }
 

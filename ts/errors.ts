@@ -61,7 +61,10 @@ function boundedMessage(code: FsErrorCode, message: string): string {
 export function printable(text: string): string {
   return text
     .toWellFormed()
-    .replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    .replace(
+      /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g,
+      (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
 }
 
 export function isFailure(result: unknown): result is Failure {
@@ -121,7 +124,9 @@ export function located(error: HarnessFileError, path: unknown): HarnessFileErro
 export function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return describe(error);
   const code: unknown = Reflect.get(error, "code");
-  return typeof code === "string" && /^[\w.-]{1,64}$/.test(code) ? `${error.name}, ${code}` : String(error.name).slice(0, 64);
+  return typeof code === "string" && /^[\w.-]{1,64}$/.test(code)
+    ? `${error.name}, ${code}`
+    : String(error.name).slice(0, 64);
 }
 
 /** What a value is, in words, for messages that refuse it. */

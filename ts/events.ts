@@ -22,8 +22,7 @@ export class EventSink {
     return this.#onEvent !== undefined || fileChannel.hasSubscribers;
   }
 
-  #deliver(text: string): void {
-    const event = JSON.parse(text) as HarnessTraceEvent;
+  deliver(event: HarnessTraceEvent): void {
     if (this.#onEvent !== undefined) {
       try {
         const result = this.#onEvent(event);
@@ -38,7 +37,7 @@ export class EventSink {
 
   deliverAll(texts: readonly string[]): void {
     if (!this.wanted) return;
-    for (const text of texts) this.#deliver(text);
+    for (const text of texts) this.deliver(parse(text));
   }
 
   #warn(error: unknown): void {
@@ -48,10 +47,15 @@ export class EventSink {
   }
 }
 
+function parse(text: string): HarnessTraceEvent {
+  return JSON.parse(text) as HarnessTraceEvent;
+}
+
 /** The events of one session handle, in order. */
 export class SessionEvents {
   readonly #native: NativeSession;
   readonly #sink: EventSink;
+  #watcher: ((event: HarnessTraceEvent) => void) | undefined;
   #rest: Promise<void> | undefined;
 
   constructor(native: NativeSession, sink: EventSink) {
@@ -59,16 +63,25 @@ export class SessionEvents {
     this.#sink = sink;
   }
 
+  /** Sees every event before the listeners do, whether there are any or not; there is one at a time. */
+  watch(watcher: ((event: HarnessTraceEvent) => void) | undefined): void {
+    this.#watcher = watcher;
+  }
+
   drain(): void {
     if (this.#rest !== undefined) return; // what came before goes first
-    if (!this.#sink.wanted) this.#native.dropEvents();
+    if (!this.#sink.wanted && this.#watcher === undefined) this.#native.dropEvents();
     else if (this.#deliver()) this.#rest = this.#later();
   }
 
   /** True when more may be waiting. */
   #deliver(): boolean {
     const texts = this.#native.takeEvents(EVENTS_PER_TURN);
-    this.#sink.deliverAll(texts);
+    for (const text of texts) {
+      const event = parse(text);
+      this.#watcher?.(event);
+      this.#sink.deliver(event);
+    }
     return texts.length === EVENTS_PER_TURN;
   }
 

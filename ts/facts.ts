@@ -1,6 +1,6 @@
 // Brings what the addon tells into the public shapes: fields without a value are absent, JSON text is parsed, times are Dates.
-import type { ArtifactRef, FileEntry, FileRef, SessionInfo } from "../index.js";
-import type { NativeArtifact, NativeEntry, NativeSessionInfo, NativeWritten } from "./native.js";
+import type { ArtifactRef, FileChange, FileEntry, FileRef, SessionInfo } from "../index.js";
+import type { NativeArtifact, NativeEntry, NativeFileChange, NativeSessionInfo, NativeWritten } from "./native.js";
 
 export function fileRef({ path, bytes, sha256, mediaType, artifact }: NativeWritten): FileRef {
   const ref: FileRef = { path, bytes, sha256 };
@@ -27,18 +27,22 @@ export function fileEntry(native: NativeEntry): FileEntry {
   return entry;
 }
 
-export function sessionInfo(native: NativeSessionInfo): SessionInfo {
+export function sessionInfo(native: NativeSessionInfo, state: SessionInfo["state"]): SessionInfo {
   const info: SessionInfo = {
     id: native.id,
-    state: "idle", // there are no turns yet, nor anything that could be pending
+    state,
     createdAt: new Date(native.createdAt),
     updatedAt: new Date(native.updatedAt),
     bytes: native.bytes,
     files: native.files,
-    pendingChanges: 0,
+    pendingChanges: 0, // there is nothing yet that could be pending
   };
   if (native.metadata !== undefined) info.metadata = parse(native.metadata);
   return info;
+}
+
+export function fileChange({ path, change, before, after }: NativeFileChange): FileChange {
+  return { path, change, ...(before && { before: { ...before } }), ...(after && { after: { ...after } }) };
 }
 
 function parse(text: string): Record<string, unknown> {

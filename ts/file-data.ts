@@ -31,7 +31,11 @@ export class FileData implements Contract {
   #unreadable(cause: unknown): HarnessFileError {
     const fields = { path: this.path, cause };
     return isUtf8(this.content)
-      ? new HarnessFileError("FS_TOO_LARGE", `Longer than a string can be; use readStream or a range: ${this.path}`, fields)
+      ? new HarnessFileError(
+          "FS_TOO_LARGE",
+          `Longer than a string can be; use readStream or a range: ${this.path}`,
+          fields,
+        )
       : new HarnessFileError("FS_NOT_TEXT", `Not UTF-8 text: ${this.path}`, fields);
   }
 

@@ -12,6 +12,7 @@ const MAX_PATTERN_LENGTH = 4096;
 export interface Writer {
   readonly source: string;
   readonly origin: NativeWriteOptions["origin"];
+  readonly turnId?: string;
 }
 
 /** What is said of the content apart from the options. */
@@ -23,7 +24,9 @@ export interface MediaTypes {
 /** The rest of the grammar is checked natively, where the path is resolved. */
 export function checkPath(path: unknown): string {
   if (typeof path !== "string") {
-    throw invalidPath(`A path must be a string that starts with "/", not ${path === null ? "null" : `a value of type ${typeof path}`}`);
+    throw invalidPath(
+      `A path must be a string that starts with "/", not ${path === null ? "null" : `a value of type ${typeof path}`}`,
+    );
   }
   if (path.length > MAX_PATH_LENGTH) throw invalidPath("The path is longer than 4,096 bytes");
   if (!path.isWellFormed()) throw invalidPath(`The path holds a lone surrogate: ${JSON.stringify(path.slice(0, 256))}`);
@@ -65,6 +68,7 @@ export function writeOptions(
       ...artifact(given, metadata),
       ...(ifMatch !== undefined && { ifMatch }),
       ...(ifNoneMatch && { ifNoneMatch }),
+      ...(writer.turnId !== undefined && { turnId: writer.turnId }),
     };
     return { native, signal: check.signal(given) };
   });
@@ -75,11 +79,18 @@ type Mark = Pick<NativeWriteOptions, "artifact" | "artifactName" | "artifactMeta
 /** The file's metadata is the artifact's too, unless that is described by itself. */
 function artifact(options: check.Options, metadata: string | undefined): Mark {
   const value = options["artifact"];
-  if (value !== undefined && typeof value !== "boolean" && (typeof value !== "object" || value === null || Array.isArray(value))) {
+  if (
+    value !== undefined &&
+    typeof value !== "boolean" &&
+    (typeof value !== "object" || value === null || Array.isArray(value))
+  ) {
     throw check.invalidOption("artifact", "a boolean or an object { name?, metadata? }", value);
   }
   if (typeof value !== "object") {
-    return { ...(value !== undefined && { artifact: value }), ...(metadata !== undefined && { artifactMetadata: metadata }) };
+    return {
+      ...(value !== undefined && { artifact: value }),
+      ...(metadata !== undefined && { artifactMetadata: metadata }),
+    };
   }
   const artifactName = check.label(value as check.Options, "name", 1024);
   const artifactMetadata = check.jsonObject(value as check.Options, "metadata");
@@ -131,6 +142,7 @@ export function removeOptions(
       force: check.flag(given, "force"),
       source: writer.source,
       ...(ifMatch !== undefined && { ifMatch }),
+      ...(writer.turnId !== undefined && { turnId: writer.turnId }),
     };
     return { native, signal: check.signal(given) };
   });

@@ -12,9 +12,22 @@ import type { SessionCore } from "./session-core.js";
 import { JsonSource } from "./source/json.js";
 import { upload } from "./upload.js";
 
+/** Where a writer that we handed out writes, and as whom. */
+export interface Behind {
+  readonly core: SessionCore;
+  readonly writer: given.Writer;
+}
+
+const handedOut = new WeakMap<FileWriter, Behind>();
+
+/** undefined for a FileWriter that is not ours. */
+export function behind(files: FileWriter): Behind | undefined {
+  return handedOut.get(files);
+}
+
 /** Closures, so that a method works by itself as well: `const { write } = session.files`. */
 export function fileWriter(core: SessionCore, writer: given.Writer): FileWriter {
-  return {
+  const files: FileWriter = {
     write: (path, content, options) => put("write", path, options, {}, () => openContent(content)),
     writeText: (path, text, options) =>
       put("writeText", path, options, { fallbackMediaType: "text/plain" }, () => openText(text)),
@@ -26,8 +39,9 @@ export function fileWriter(core: SessionCore, writer: given.Writer): FileWriter 
         const name = given.checkPath(path);
         const { native, signal } = given.readOptions(options);
         return core.cancellable(signal, async (cancellation) => {
-          const data = await core.native.read(name, native, cancellation?.native);
-          return new FileData(settled(data, cancellation));
+          const data = settled(await core.native.read(name, native, cancellation?.native), cancellation);
+          core.noteRead(data.path);
+          return new FileData(data);
         });
       }),
 
@@ -38,6 +52,7 @@ export function fileWriter(core: SessionCore, writer: given.Writer): FileWriter 
         const cancellation = core.cancellation(signal);
         try {
           const native = unwrap(await core.native.openRead(name, start, end));
+          core.noteRead(native.path);
           return readStream(native, core.gate, cancellation);
         } catch (error) {
           cancellation?.dispose();
@@ -46,7 +61,9 @@ export function fileWriter(core: SessionCore, writer: given.Writer): FileWriter 
       }),
 
     stat: (path) =>
-      core.perform({ name: "stat", path }, async () => fileEntry(unwrap(await core.native.stat(given.checkPath(path))))),
+      core.perform({ name: "stat", path }, async () =>
+        fileEntry(unwrap(await core.native.stat(given.checkPath(path)))),
+      ),
 
     list: (path, options) =>
       core.perform({ name: "list", path }, async () => {
@@ -67,6 +84,8 @@ export function fileWriter(core: SessionCore, writer: given.Writer): FileWriter 
         });
       }),
   };
+  handedOut.set(files, { core, writer });
+  return files;
 
   async function put(
     name: string,

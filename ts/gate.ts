@@ -2,13 +2,14 @@
 import { HarnessFileError } from "./errors.js";
 
 export class Gate {
-  readonly #what: string;
+  /** What to say to those who come too late. */
+  readonly #closedText: string;
   #running = 0;
   #closed = false;
   #whenIdle: Array<() => void> = [];
 
-  constructor(what: string) {
-    this.#what = what;
+  constructor(closedText: string) {
+    this.#closedText = closedText;
   }
 
   get closed(): boolean {
@@ -16,7 +17,7 @@ export class Gate {
   }
 
   check(): void {
-    if (this.#closed) throw new HarnessFileError("FS_CLOSED", `The ${this.#what} is closed. Open it again.`);
+    if (this.#closed) throw new HarnessFileError("FS_CLOSED", this.#closedText);
   }
 
   enter(): void {

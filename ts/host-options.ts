@@ -15,7 +15,8 @@ export interface HostOptions {
 export function hostOptions(options: unknown): HostOptions {
   return check.readOptions(options, (given) => {
     const onEvent = given["onEvent"];
-    if (onEvent !== undefined && typeof onEvent !== "function") throw check.invalidOption("onEvent", "a function", onEvent);
+    if (onEvent !== undefined && typeof onEvent !== "function")
+      throw check.invalidOption("onEvent", "a function", onEvent);
     const redaction = group(given, "redaction", "an object { paths?, keys? }");
     const native: NativeHostOptions = {
       dataDir: dataDir(given),
@@ -58,14 +59,16 @@ function trace(options: check.Options): Pick<NativeHostOptions, "trace" | "diff"
 function group(options: check.Options, name: string, accepted: string): check.Options {
   const value = options[name];
   if (value === undefined) return {};
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw check.invalidOption(name, accepted, value);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw check.invalidOption(name, accepted, value);
   return value as check.Options;
 }
 
 function strings(options: check.Options, shown: string, name: string): string[] {
   const value = options[name];
   if (value === undefined) return [];
-  const valid = Array.isArray(value) && value.every((each) => typeof each === "string" && each !== "" && each.isWellFormed());
+  const valid =
+    Array.isArray(value) && value.every((each) => typeof each === "string" && each !== "" && each.isWellFormed());
   if (!valid) throw check.invalidOption(shown, "an array of strings that are not empty", value);
   return [...(value as string[])];
 }

@@ -22,11 +22,11 @@ function open<TExtraBody>(options: unknown): Host<TExtraBody> {
   const addon = loadAddon();
   checkFree(native.dataDir, addon);
   const host = unwrap(addon.NativeHost.open(native));
-  return new Host(host, addon, new EventSink(onEvent), release(host, addon));
+  return new Host(host, addon, new EventSink(onEvent), claim(host, addon));
 }
 
 /** The folder may have been another copy's since it was asked for. */
-function release(host: NativeHost, addon: Addon): () => void {
+function claim(host: NativeHost, addon: Addon): () => void {
   try {
     return hold(host.identity, addon);
   } catch (error) {
@@ -38,7 +38,7 @@ function release(host: NativeHost, addon: Addon): () => void {
 class Host<TExtraBody> implements LocalHost<TExtraBody> {
   readonly sessions: SessionManager<TExtraBody>;
   readonly #native: NativeHost;
-  readonly #gate = new Gate("host");
+  readonly #gate = new Gate("The host is closed. Open it again.");
   readonly #closeSessions: () => Promise<void>;
   readonly #release: () => void;
   #closing: Promise<void> | undefined;

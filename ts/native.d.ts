@@ -18,6 +18,8 @@ export interface Failure {
 export interface Addon {
   readonly NativeHost: { open(options: NativeHostOptions): NativeHost | Failure };
   readonly NativeCancel: new () => NativeCancel;
+  /** Portable on every system, at most `maxBytes` long, and another one for another name. */
+  portableName(name: string, maxBytes: number): string;
 }
 
 export interface NativeHostOptions {
@@ -47,6 +49,7 @@ export interface NativeWriteOptions {
   artifactMetadata?: string;
   ifMatch?: string;
   ifNoneMatch?: boolean;
+  turnId?: string;
 }
 
 export interface NativeArtifact {
@@ -117,6 +120,7 @@ export interface NativeRemoveOptions {
   force: boolean;
   ifMatch?: string;
   source: string;
+  turnId?: string;
 }
 
 /** Ends a wait for a lock and a running read, listing or hash; the call then gives FS_ABORTED. */
@@ -156,7 +160,18 @@ export interface NativeSession {
   remove(path: string, options: NativeRemoveOptions, cancel?: NativeCancel): Promise<null | Failure>;
   flush(): Promise<null | Failure>;
   /** Traces and queues `harness.file.refused`. */
-  refused(operation: string, failure: FailureInfo, source?: string): Promise<null | Failure>;
+  refused(operation: string, failure: FailureInfo, source?: string, turnId?: string): Promise<null | Failure>;
+  /** Takes turn.lock. `wait` false: FS_BUSY at once when it is held; true: until it is free or cancelled. */
+  beginTurn(wait: boolean, cancel?: NativeCancel): Promise<NativeTurn | Failure>;
+  /** Takes messages.lock; waits up to 30 s, then FS_BUSY. */
+  lockMessages(cancel?: NativeCancel): Promise<NativeMessages | Failure>;
+  stagedMessageIds(): Promise<string[] | Failure>;
+  /** Traces and queues an event of a kind that is composed on this side. `metadata` is JSON text of an object. */
+  emit(type: string, metadata: string, turnId?: string): Promise<null | Failure>;
+  beginOffload(options: NativeOffloadOptions, cancel?: NativeCancel): NativeOffload | Failure;
+  snapshot(): Promise<NativeSnapshot | Failure>;
+  /** What other programs changed since the snapshot. Their events are queued. */
+  changesSince(snapshot: NativeSnapshot, source: string, turnId?: string): Promise<NativeFileChange[] | Failure>;
   takeEvents(max: number): string[];
   dropEvents(): void;
   /** Lets go of this handle; others on the same session stay open. */
@@ -170,6 +185,56 @@ export interface NativeWrite {
   finish(batch?: Uint8Array): Promise<NativeWritten | Failure>;
   /** Drops what was staged; done when it settles. Safe at any time. */
   abort(): Promise<null>;
+}
+
+export interface NativeTurn {
+  /** Frees the lock; safe to call again. */
+  end(): void;
+}
+
+export interface NativeMessages {
+  staged(ids: string[]): Promise<boolean[] | Failure>;
+  /** What was kept of each; null also for one that was not staged. */
+  notes(ids: string[]): Promise<Array<string | null> | Failure>;
+  /** Durable when it resolves. A note is JSON text of at most 64 KiB. */
+  mark(ids: string[], notes: Array<string | null>): Promise<null | Failure>;
+  release(): void;
+}
+
+/** The file is `<outputDir>/<portable tool>/<portable callId>.<extension>`. */
+export interface NativeOffloadOptions {
+  outputDir: string;
+  toolName: string;
+  toolCallId?: string;
+  extension: "json" | "txt" | "bin";
+  mediaType: string;
+  maxInlineBytes: number;
+  previewBytes: number;
+  /** false: binary, without counts, preview and sketch. */
+  text: boolean;
+  source: string;
+  turnId?: string;
+  origin: "host" | "tool";
+}
+
+/** Used like NativeWrite. */
+export interface NativeOffload {
+  push(batch: Uint8Array): Promise<null | Failure>;
+  /** Publishes, never over different content. `reference` is JSON text of at most `maxInlineBytes`. */
+  finish(batch?: Uint8Array): Promise<{ written: NativeWritten; reference: string } | Failure>;
+  abort(): Promise<null>;
+}
+
+/** Opaque. */
+export interface NativeSnapshot {
+  readonly __snapshot: true;
+}
+
+export interface NativeFileChange {
+  path: string;
+  change: "created" | "updated" | "deleted";
+  before?: { bytes: number; sha256: string };
+  after?: { bytes: number; sha256: string };
 }
 
 export interface NativeRead {

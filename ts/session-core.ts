@@ -1,7 +1,7 @@
 // What the methods of a session handle share: the gate, the addon's session, events and refusals.
 import type { FsErrorCode } from "../index.js";
 import { Cancellation } from "./cancellation.js";
-import { located, toFailure, toFileError } from "./errors.js";
+import { type HarnessFileError, located, toFailure, toFileError } from "./errors.js";
 import type { SessionEvents } from "./events.js";
 import type { Gate } from "./gate.js";
 import type { Addon, NativeSession } from "./native.js";
@@ -18,25 +18,30 @@ const REFUSALS: ReadonlySet<FsErrorCode> = new Set<FsErrorCode>([
   "FS_ALREADY_EXISTS",
 ]);
 
+export function isRefusal({ code }: HarnessFileError): boolean {
+  return REFUSALS.has(code);
+}
+
 /** A call as its refusal is told. */
 export interface Operation {
   readonly name: string;
   readonly path: unknown;
   /** Asked for only when the call is refused. */
   readonly source?: () => string;
+  readonly turnId?: string;
 }
 
 export class SessionCore {
   readonly native: NativeSession;
+  readonly addon: Addon;
   readonly gate: Gate;
-  readonly #addon: Addon;
-  readonly #events: SessionEvents;
+  readonly events: SessionEvents;
 
   constructor(native: NativeSession, addon: Addon, gate: Gate, events: SessionEvents) {
     this.native = native;
+    this.addon = addon;
     this.gate = gate;
-    this.#addon = addon;
-    this.#events = events;
+    this.events = events;
   }
 
   /**
@@ -49,19 +54,23 @@ export class SessionCore {
       return await work();
     } catch (error) {
       const failure = located(toFileError(error), operation.path);
-      if (REFUSALS.has(failure.code)) {
-        await this.native.refused(operation.name, toFailure(failure), operation.source?.());
+      if (isRefusal(failure)) {
+        await this.native.refused(operation.name, toFailure(failure), operation.source?.(), operation.turnId);
       }
       throw failure;
     } finally {
-      this.#events.drain();
+      this.events.drain();
       this.gate.leave();
     }
   }
 
-  /** Throws FS_ABORTED when the signal is aborted already. */
-  cancellation(signal: AbortSignal | undefined): Cancellation | undefined {
-    return signal === undefined ? undefined : new Cancellation(signal, new this.#addon.NativeCancel());
+  /** A file was read, for those who keep a list. */
+  noteRead(_path: string): void {}
+
+  /** For a call that any of the signals ends. Throws FS_ABORTED when one is aborted already. */
+  cancellation(...signals: ReadonlyArray<AbortSignal | undefined>): Cancellation | undefined {
+    const given = signals.filter((signal) => signal !== undefined);
+    return given.length === 0 ? undefined : new Cancellation(given, new this.addon.NativeCancel());
   }
 
   /** Runs `work` under the signal, if there is one; its listener is gone afterwards. */

@@ -1,12 +1,19 @@
 // Moves a source into the addon: one batch is filled while the other is being written.
 import { type Cancellation, ignore, settled } from "./cancellation.js";
 import { toFileError } from "./errors.js";
-import type { Failure, NativeWrite, NativeWritten } from "./native.js";
+import type { Failure } from "./native.js";
 import { Pace } from "./pace.js";
 import { Batch, type Filled, type Source } from "./source/batch.js";
 
+/** What takes the batches natively: a write, or an offload. */
+export interface Upload<T> {
+  push(batch: Uint8Array): Promise<null | Failure>;
+  finish(batch?: Uint8Array): Promise<T | Failure>;
+  abort(): Promise<null>;
+}
+
 /** Publishes all of the source, or leaves nothing behind and cancels the source. */
-export async function upload(source: Source, write: NativeWrite, cancellation?: Cancellation): Promise<NativeWritten> {
+export async function upload<T>(source: Source, write: Upload<T>, cancellation?: Cancellation): Promise<T> {
   const pump = new Pump(source, write, cancellation);
   try {
     const written = pump.run();
@@ -20,21 +27,21 @@ export async function upload(source: Source, write: NativeWrite, cancellation?: 
   }
 }
 
-class Pump {
+class Pump<T> {
   readonly #source: Source;
-  readonly #write: NativeWrite;
+  readonly #write: Upload<T>;
   readonly #cancellation: Cancellation | undefined;
   readonly #pace = new Pace();
   #inFlight: Promise<null | Failure> | undefined;
   #stopped = false;
 
-  constructor(source: Source, write: NativeWrite, cancellation: Cancellation | undefined) {
+  constructor(source: Source, write: Upload<T>, cancellation: Cancellation | undefined) {
     this.#source = source;
     this.#write = write;
     this.#cancellation = cancellation;
   }
 
-  async run(): Promise<NativeWritten> {
+  async run(): Promise<T> {
     let batch = new Batch();
     let other: Batch | undefined;
     for (;;) {

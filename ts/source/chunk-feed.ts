@@ -59,6 +59,9 @@ export class ChunkFeed {
 
   #refusal(chunk: unknown): HarnessFileError {
     const accepted = this.#strings ? "bytes or a string" : "bytes";
-    return new HarnessFileError("FS_INVALID_CONTENT", `Chunk ${this.#taken} of the content is ${describe(chunk)}, not ${accepted}`);
+    return new HarnessFileError(
+      "FS_INVALID_CONTENT",
+      `Chunk ${this.#taken} of the content is ${describe(chunk)}, not ${accepted}`,
+    );
   }
 }
