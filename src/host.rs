@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use little_files::cancel::Cancel;
 use little_files::error::{Code, Error, Result};
 use little_files::host::Host;
 use napi::bindgen_prelude::{Null, Object};
@@ -14,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::failure::{Failure, closed};
 use crate::options::{NativeHostOptions, NativeSessionInfo};
-use crate::run::{outcome, run, run_waiting};
+use crate::run::{outcome, run};
 use crate::session::NativeSession;
 
 /// An open `dataDir`.
@@ -67,7 +66,7 @@ impl NativeHost {
         let host = self.host();
         run(env, move || {
             let metadata = metadata.as_deref().map(object).transpose()?;
-            Ok(host?.open_session(&id, create, metadata.as_ref())?.map(NativeSession::new))
+            Ok(host.clone()?.open_session(&id, create, metadata.as_ref())?.map(NativeSession::new))
         })
     }
 
@@ -76,7 +75,8 @@ impl NativeHost {
     pub fn list_sessions<'env>(&self, env: &'env Env, limit: u32, after: Option<String>) -> napi::Result<Object<'env>> {
         let host = self.host();
         run(env, move || {
-            Ok(host?
+            Ok(host
+                .clone()?
                 .list_sessions(limit, after.as_deref())?
                 .into_iter()
                 .map(Into::into)
@@ -88,15 +88,16 @@ impl NativeHost {
     #[napi(ts_return_type = "Promise<null | Failure>")]
     pub fn delete_session<'env>(&self, env: &'env Env, id: String) -> napi::Result<Object<'env>> {
         let host = self.host();
-        run_waiting(env, Cancel::new(), move || host.clone()?.delete_session(&id).map(|()| Null))
+        run(env, move || host.clone()?.delete_session(&id).map(|()| Null))
     }
 
     /// Lets go of the host; sessions that are open keep what they need.
     #[napi(ts_return_type = "Promise<null | Failure>")]
     pub fn close<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
         let host = self.host.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut host = host;
         run(env, move || {
-            drop(host);
+            drop(host.take());
             Ok(Null)
         })
     }

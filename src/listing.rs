@@ -21,22 +21,27 @@ pub struct NativeListing {
 }
 
 struct State {
-    listing: Listing,
+    /// Let go of at the end, for it holds the session.
+    listing: Option<Listing>,
     ready: Vec<Entry>,
     done: bool,
 }
 
 impl State {
     fn advance(&mut self) -> Result<()> {
-        self.ready = self.listing.next_batch(BATCH)?;
-        self.done = self.ready.len() < BATCH;
+        let next = self.listing.as_mut().map_or_else(|| Ok(Vec::new()), |listing| listing.next_batch(BATCH));
+        self.done = next.as_ref().map_or(true, |ready| ready.len() < BATCH);
+        if self.done {
+            self.listing = None;
+        }
+        self.ready = next?;
         Ok(())
     }
 }
 
 impl NativeListing {
     pub(crate) fn start(listing: Listing) -> Result<Self> {
-        let mut state = State { listing, ready: Vec::new(), done: false };
+        let mut state = State { listing: Some(listing), ready: Vec::new(), done: false };
         state.advance()?;
         Ok(Self { state: Arc::new(Mutex::new(state)) })
     }

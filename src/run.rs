@@ -11,8 +11,6 @@ use napi::{Env, JsDeferred};
 
 use crate::failure::Failure;
 
-/// How long a call waits for a lock before FS_BUSY.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two tries for a lock, at first and at last.
 const FIRST_PAUSE: Duration = Duration::from_micros(200);
 const LAST_PAUSE: Duration = Duration::from_millis(20);
@@ -30,42 +28,41 @@ pub(crate) fn outcome<T>(result: Result<T>) -> Outcome<T> {
     }
 }
 
-/// Runs `work` once.
+/// Runs `attempt`; again and again while a lock is held, as long as the lock's patience says. No thread sleeps meanwhile.
 pub(crate) fn run<T: ToNapiValue + Send + 'static>(
     env: &Env,
-    work: impl FnOnce() -> Result<T> + Send + 'static,
+    attempt: impl FnMut() -> Result<T> + Send + 'static,
 ) -> napi::Result<Object<'_>> {
-    let (deferred, promise) = env.create_deferred::<Outcome<T>, Resolver<T>>()?;
-    spawn_blocking(move || settle(deferred, guarded(work)));
-    Ok(promise)
+    start(env, Cancel::new(), Patience::OfTheLock, attempt)
 }
 
-/// Runs `attempt`, again and again while a lock is held. No thread sleeps meanwhile.
-pub(crate) fn run_waiting<T: ToNapiValue + Send + 'static>(
+/// The same until `cancel` is raised.
+pub(crate) fn run_cancellable<T: ToNapiValue + Send + 'static>(
     env: &Env,
     cancel: Cancel,
     attempt: impl FnMut() -> Result<T> + Send + 'static,
 ) -> napi::Result<Object<'_>> {
-    let (deferred, promise) = env.create_deferred::<Outcome<T>, Resolver<T>>()?;
-    let job = Job {
-        attempt: Box::new(attempt),
-        deferred,
-        cancel,
-        deadline: Some(Instant::now() + PATIENCE),
-        pause: FIRST_PAUSE,
-    };
-    spawn_blocking(move || job.run());
-    Ok(promise)
+    start(env, cancel, Patience::OfTheLock, attempt)
 }
 
-/// The same for as long as it takes: only the flag ends it.
-pub(crate) fn run_waiting_on<T: ToNapiValue + Send + 'static>(
+/// Who waits how long.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patience {
+    None,
+    OfTheLock,
+    /// Only the flag ends it.
+    Endless,
+}
+
+/// As [`run_cancellable`], with a patience of its own.
+pub(crate) fn start<T: ToNapiValue + Send + 'static>(
     env: &Env,
     cancel: Cancel,
+    patience: Patience,
     attempt: impl FnMut() -> Result<T> + Send + 'static,
 ) -> napi::Result<Object<'_>> {
     let (deferred, promise) = env.create_deferred::<Outcome<T>, Resolver<T>>()?;
-    let job = Job { attempt: Box::new(attempt), deferred, cancel, deadline: None, pause: FIRST_PAUSE };
+    let job = Job { attempt: Box::new(attempt), deferred, cancel, patience, since: Instant::now(), pause: FIRST_PAUSE };
     spawn_blocking(move || job.run());
     Ok(promise)
 }
@@ -74,31 +71,33 @@ struct Job<T: ToNapiValue> {
     attempt: Box<dyn FnMut() -> Result<T> + Send>,
     deferred: Deferred<T>,
     cancel: Cancel,
-    /// When a held lock becomes FS_BUSY.
-    deadline: Option<Instant>,
+    patience: Patience,
+    since: Instant,
     pause: Duration,
 }
 
 impl<T: ToNapiValue + Send + 'static> Job<T> {
     fn run(mut self) {
         match guarded(&mut self.attempt) {
-            Err(error)
-                if error.is_held()
-                    && self.deadline.is_none_or(|deadline| Instant::now() < deadline)
-                    && self.cancel.check().is_ok() =>
-            {
-                self.later();
-            }
-            Err(error) if error.is_held() && self.cancel.check().is_err() => {
-                settle(self.deferred, Err(Error::aborted()));
-            }
-            result => {
-                let Self { attempt, deferred, .. } = self;
-                // What it staged goes before the caller hears of a failure.
-                drop(attempt);
-                settle(deferred, result);
-            }
+            Err(error) if error.is_held() && self.cancel.check().is_err() => self.settle(Err(Error::aborted())),
+            Err(error) if self.waits_for(&error) => self.later(),
+            result => self.settle(result),
         }
+    }
+
+    fn waits_for(&self, error: &Error) -> bool {
+        match self.patience {
+            Patience::None => false,
+            Patience::OfTheLock => self.since.elapsed() < error.patience(),
+            Patience::Endless => error.is_held(),
+        }
+    }
+
+    fn settle(self, result: Result<T>) {
+        let Self { attempt, deferred, .. } = self;
+        // What it staged goes before the caller hears of a failure.
+        drop(attempt);
+        deferred.resolve(Box::new(move |_| Ok(outcome(result))));
     }
 
     fn later(mut self) {
@@ -119,8 +118,4 @@ fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
             "An internal fault in @little-stack/files. Please report it with what was called.",
         ))
     })
-}
-
-fn settle<T: ToNapiValue + Send + 'static>(deferred: Deferred<T>, result: Result<T>) {
-    deferred.resolve(Box::new(move |_| Ok(outcome(result))));
 }

@@ -18,10 +18,10 @@ use crate::listing::NativeListing;
 use crate::offload::{NativeOffload, NativeOffloadOptions};
 use crate::options::{
     NativeEntry, NativeFileData, NativeListOptions, NativeReadOptions, NativeRemoveOptions, NativeSessionInfo,
-    NativeWriteOptions, NativeWritten,
+    NativeWriteOptions, NativeWritten, whole,
 };
 use crate::read::NativeRead;
-use crate::run::{outcome, run, run_waiting, run_waiting_on};
+use crate::run::{Patience, outcome, run, run_cancellable, start};
 use crate::turn::{NativeFileChange, NativeMessages, NativeSnapshot, NativeTurn};
 use crate::write::NativeWrite;
 
@@ -75,7 +75,7 @@ impl NativeSession {
     #[napi(ts_return_type = "Promise<NativeSessionInfo | Failure>")]
     pub fn status<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
         let session = self.session();
-        run(env, move || session?.status().map(NativeSessionInfo::from))
+        run(env, move || session.clone()?.status().map(NativeSessionInfo::from))
     }
 
     /// A whole small write. `bytes` are copied before this returns.
@@ -93,7 +93,7 @@ impl NativeSession {
         let mut bytes = Some(bytes.to_vec());
         let mut begun = Some(begun);
         let mut pending = None;
-        run_waiting(env, flag, move || {
+        run_cancellable(env, flag, move || {
             if let Some(begun) = begun.take() {
                 pending = Some(begun?);
             }
@@ -131,7 +131,8 @@ impl NativeSession {
         cancel: CancelArgument<'_>,
     ) -> napi::Result<Object<'env>> {
         let (session, flag) = (self.session(), flag_of(cancel.as_deref()));
-        run(env, move || session?.read(&path, &options.into(), &flag).map(NativeFileData::from))
+        let options = options.into();
+        run(env, move || session.clone()?.read(&path, &options, &flag).map(NativeFileData::from))
     }
 
     /// Opens a file to be read piece by piece.
@@ -144,18 +145,15 @@ impl NativeSession {
         end: Option<f64>,
     ) -> napi::Result<Object<'env>> {
         let session = self.session();
-        let range = NativeReadOptions { start, end, max_bytes: 0.0, utf8: false };
-        run(env, move || {
-            let range = little_files::read::ReadOptions::from(range);
-            session?.open_read(&path, range.start, range.end).map(NativeRead::new)
-        })
+        let (start, end) = (start.map(whole), end.map(whole));
+        run(env, move || session.clone()?.open_read(&path, start, end).map(NativeRead::new))
     }
 
     /// What stands at a path.
     #[napi(ts_return_type = "Promise<NativeEntry | Failure>")]
     pub fn stat<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
         let session = self.session();
-        run(env, move || session?.stat(&path).map(NativeEntry::from))
+        run(env, move || session.clone()?.stat(&path).map(NativeEntry::from))
     }
 
     /// Opens a listing, its first batch read.
@@ -168,14 +166,15 @@ impl NativeSession {
         cancel: CancelArgument<'_>,
     ) -> napi::Result<Object<'env>> {
         let (session, flag) = (self.session(), flag_of(cancel.as_deref()));
-        run(env, move || NativeListing::start(session?.list(&path, &options.into(), flag)?))
+        let options = options.into();
+        run(env, move || NativeListing::start(session.clone()?.list(&path, &options, flag.clone())?))
     }
 
     /// A listing of all artifacts.
     #[napi(ts_return_type = "Promise<NativeListing | Failure>")]
     pub fn artifacts<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
         let session = self.session();
-        run(env, move || NativeListing::start(session?.list_artifacts()?))
+        run(env, move || NativeListing::start(session.clone()?.list_artifacts()?))
     }
 
     /// Removes what stands at a path.
@@ -189,7 +188,7 @@ impl NativeSession {
     ) -> napi::Result<Object<'env>> {
         let (session, flag) = (self.session(), flag_of(cancel.as_deref()));
         let options = RemoveOptions::try_from(options);
-        run_waiting(env, flag.clone(), move || {
+        run_cancellable(env, flag.clone(), move || {
             session.clone()?.remove(&path, options.as_ref().map_err(Clone::clone)?, &flag).map(|()| Null)
         })
     }
@@ -216,28 +215,28 @@ impl NativeSession {
     ) -> napi::Result<Object<'env>> {
         let (session, flag) = (self.session(), flag_of(cancel.as_deref()));
         let begin = move || session.clone()?.begin_turn().map(NativeTurn::new);
-        if wait { run_waiting_on(env, flag, begin) } else { run(env, begin) }
+        start(env, flag, if wait { Patience::Endless } else { Patience::None }, begin)
     }
 
     /// Takes the right to stage messages.
     #[napi(ts_return_type = "Promise<NativeMessages | Failure>")]
     pub fn lock_messages<'env>(&self, env: &'env Env, cancel: CancelArgument<'_>) -> napi::Result<Object<'env>> {
         let (session, flag) = (self.session(), flag_of(cancel.as_deref()));
-        run_waiting(env, flag, move || session.clone()?.lock_messages().map(NativeMessages::new))
+        run_cancellable(env, flag, move || session.clone()?.lock_messages().map(NativeMessages::new))
     }
 
     /// Ids of the messages whose files were staged.
     #[napi(ts_return_type = "Promise<Array<string> | Failure>")]
     pub fn staged_message_ids<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
         let session = self.session();
-        run(env, move || session?.staged_messages())
+        run(env, move || session.clone()?.staged_messages())
     }
 
     /// The files of the roots as they are.
     #[napi(ts_return_type = "Promise<NativeSnapshot | Failure>")]
     pub fn snapshot<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
         let session = self.session();
-        run(env, move || Ok(NativeSnapshot { snapshot: Arc::new(session?.snapshot()?) }))
+        run(env, move || Ok(NativeSnapshot { snapshot: Arc::new(session.clone()?.snapshot()?) }))
     }
 
     /// What other programs have changed since.
@@ -251,7 +250,7 @@ impl NativeSession {
     ) -> napi::Result<Object<'env>> {
         let (session, snapshot) = (self.session(), Arc::clone(&snapshot.snapshot));
         run(env, move || {
-            let changes = session?.changes_since(&snapshot, &source, turn_id.as_deref())?;
+            let changes = session.clone()?.changes_since(&snapshot, &source, turn_id.as_deref())?;
             Ok(changes.into_iter().map(Into::into).collect::<Vec<NativeFileChange>>())
         })
     }
@@ -266,14 +265,14 @@ impl NativeSession {
         turn_id: Option<String>,
     ) -> napi::Result<Object<'env>> {
         let session = self.session();
-        run(env, move || session?.tell(&kind, &metadata, turn_id.as_deref()).map(|()| Null))
+        run(env, move || session.clone()?.tell(&kind, &metadata, turn_id.as_deref()).map(|()| Null))
     }
 
     /// Everything written so far is on the disk.
     #[napi(ts_return_type = "Promise<null | Failure>")]
     pub fn flush<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
         let session = self.session();
-        run(env, move || session?.flush().map(|()| Null))
+        run(env, move || session.clone()?.flush().map(|()| Null))
     }
 
     /// An event for a call that was turned away.
@@ -291,7 +290,8 @@ impl NativeSession {
             let FailureInfo { code, message, path, reason, .. } = &failure;
             let (path, reason, source) = (path.as_deref(), reason.as_deref(), source.as_deref());
             let turn_id = turn_id.as_deref();
-            session?
+            session
+                .clone()?
                 .refused(&Refusal { operation: &operation, code, message, path, reason, source, turn_id })
                 .map(|()| Null)
         })

@@ -62,7 +62,7 @@ impl NativeMessages {
     pub fn staged<'env>(&self, env: &'env Env, ids: Vec<String>) -> napi::Result<Object<'env>> {
         let messages = self.messages();
         run(env, move || {
-            let found = messages?.notes(&ids)?;
+            let found = messages.clone()?.notes(&ids)?;
             Ok(ids.iter().map(|id| found.iter().any(|(other, _)| other == id)).collect::<Vec<_>>())
         })
     }
@@ -72,7 +72,7 @@ impl NativeMessages {
     pub fn notes<'env>(&self, env: &'env Env, ids: Vec<String>) -> napi::Result<Object<'env>> {
         let messages = self.messages();
         run(env, move || {
-            let found = messages?.notes(&ids)?;
+            let found = messages.clone()?.notes(&ids)?;
             let note = |id: &String| found.iter().find(|(other, _)| other == id).and_then(|(_, note)| note.clone());
             Ok(ids.iter().map(note).collect::<Vec<_>>())
         })
@@ -89,7 +89,7 @@ impl NativeMessages {
         let messages = self.messages();
         let notes = notes.unwrap_or_default().into_iter().chain(std::iter::repeat(None));
         let marks: Vec<_> = ids.into_iter().zip(notes).collect();
-        run(env, move || messages?.mark(&marks).map(|()| Null))
+        run(env, move || messages.clone()?.mark(&marks).map(|()| Null))
     }
 
     /// Gives the right back.

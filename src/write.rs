@@ -6,12 +6,12 @@ use little_files::cancel::Cancel;
 use little_files::error::Result;
 use little_files::write::PendingWrite;
 use napi::Env;
-use napi::bindgen_prelude::{Null, Object, Uint8Array, spawn_blocking};
+use napi::bindgen_prelude::{Null, Object, spawn_blocking};
 use napi_derive::napi;
 
 use crate::failure::closed;
 use crate::options::NativeWritten;
-use crate::run::{run, run_waiting};
+use crate::run::{run, run_cancellable};
 
 /// A write in batches. Dropped or aborted, it leaves nothing.
 #[napi]
@@ -30,19 +30,19 @@ impl NativeWrite {
 
 #[napi]
 impl NativeWrite {
-    /// Appends. `batch` is read on another thread, and must not be touched until this settles.
-    #[napi(ts_return_type = "Promise<null | Failure>")]
-    pub fn push<'env>(&self, env: &'env Env, batch: Uint8Array) -> napi::Result<Object<'env>> {
-        let pending = Arc::clone(&self.pending);
+    /// Appends. `batch` is copied before this returns: its memory goes when a worker ends, whatever still runs.
+    #[napi(ts_args_type = "batch: Uint8Array", ts_return_type = "Promise<null | Failure>")]
+    pub fn push<'env>(&self, env: &'env Env, batch: &[u8]) -> napi::Result<Object<'env>> {
+        let (pending, batch) = (Arc::clone(&self.pending), batch.to_vec());
         run(env, move || push(&pending, &batch).map(|()| Null))
     }
 
     /// Appends the last batch, if any, and publishes.
     #[napi(ts_return_type = "Promise<NativeWritten | Failure>")]
-    pub fn finish<'env>(&self, env: &'env Env, batch: Option<Uint8Array>) -> napi::Result<Object<'env>> {
+    pub fn finish<'env>(&self, env: &'env Env, batch: Option<&[u8]>) -> napi::Result<Object<'env>> {
         let pending = Arc::clone(&self.pending);
-        let mut batch = batch;
-        run_waiting(env, self.cancel.clone(), move || {
+        let mut batch = batch.map(<[u8]>::to_vec);
+        run_cancellable(env, self.cancel.clone(), move || {
             if let Some(batch) = batch.take() {
                 push(&pending, &batch)?;
             }

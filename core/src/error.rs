@@ -1,6 +1,7 @@
 //! The one error type. Its codes are an interface: they never change meaning (DESIGN, section 4).
 
 use std::fmt;
+use std::time::Duration;
 
 use rustix::io::Errno;
 
@@ -97,8 +98,15 @@ pub struct Error {
     pub os_code: Option<String>,
     /// Which policy refused.
     pub reason: Option<Reason>,
-    /// The call may be tried again at once: a lock was held just now.
-    pub(crate) held: bool,
+    /// What was held just now, if that was all.
+    pub(crate) held: Option<Held>,
+}
+
+/// What a call may wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Held {
+    Lock,
+    Database,
 }
 
 /// Of every fallible call here.
@@ -108,7 +116,7 @@ impl Error {
     /// A failure without a path.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), path: None, os_code: None, reason: None, held: false }
+        Self { code, message: message.into(), path: None, os_code: None, reason: None, held: None }
     }
 
     /// A failure about `path`.
@@ -139,15 +147,25 @@ impl Error {
     #[must_use]
     pub fn held(what: &str) -> Self {
         Self {
-            held: true,
+            held: Some(Held::Lock),
             ..Self::new(Code::Busy, format!("{what} is held by another writer. Try again when it is done."))
         }
     }
 
-    /// Whether trying again soon makes sense.
+    /// Whether trying again soon makes sense: nothing has changed, something was held just now.
     #[must_use]
     pub fn is_held(&self) -> bool {
-        self.held
+        self.held.is_some()
+    }
+
+    /// How long trying again makes sense (STORAGE, "Locks" and "Database").
+    #[must_use]
+    pub fn patience(&self) -> Duration {
+        match self.held {
+            None => Duration::ZERO,
+            Some(Held::Lock) => Duration::from_secs(30),
+            Some(Held::Database) => Duration::from_secs(10),
+        }
     }
 
     /// What an errno means for an operation on `path`. Callers handle the errnos that say more in their place (links,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -96,12 +96,14 @@ impl Host {
         make.recursive(true).mode(0o700);
         let fresh = !data_dir.exists();
         make.create(data_dir).map_err(|error| unusable("making", &error))?;
+        if fresh {
+            // Whatever the umask took away.
+            let private = std::fs::Permissions::from_mode(0o700);
+            std::fs::set_permissions(data_dir, private).map_err(|error| unusable("making", &error))?;
+        }
         let path = data_dir.canonicalize().map_err(|error| unusable("opening", &error))?;
         let folder = File::open(&path).map_err(|error| unusable("opening", &error))?;
         let wrap = |errno: Errno| unusable("opening", &errno.into());
-        if fresh {
-            fs::fchmod(&folder, fs::Mode::RWXU).map_err(wrap)?;
-        }
         let part = |name: &str| {
             sys::make_folder(&folder, name)?;
             open_name(&folder, name, OFlags::RDONLY | OFlags::DIRECTORY)
@@ -164,15 +166,22 @@ impl Host {
             return Ok(Some(session));
         }
         open.retain(|_, session| session.strong_count() > 0);
-        let opened = loop {
-            match self.open_folder(id, &key, create, metadata)? {
-                Found::Opened(opened) => break opened,
+        let session = loop {
+            let opened = match self.open_folder(id, &key, create, metadata)? {
+                Found::Opened(opened) => opened,
                 Found::Missing => return Ok(None),
                 // Deleted under our hands by another process: start over.
-                Found::Gone => {}
+                Found::Gone => continue,
+            };
+            let folder = opened
+                .folder
+                .try_clone()
+                .map_err(|error| Error::from_errno(errno_of(&error), "the session's folder", "opening"))?;
+            let session = Session::open(Arc::clone(&self.shared), opened);
+            if crate::lock::names(&self.shared.sessions, &key, &folder) {
+                break Arc::new(session?);
             }
         };
-        let session = Arc::new(Session::open(Arc::clone(&self.shared), opened)?);
         session.rescan()?;
         open.insert(key, Arc::downgrade(&session));
         Ok(Some(session))
@@ -257,7 +266,11 @@ impl Host {
         let _claimed = trash::claim(sessions, &key);
         fs::renameat(sessions, key.as_str(), &self.shared.trash, name.as_str())
             .map_err(|errno| Error::from_errno(errno, "the session's folder", "deleting"))?;
-        self.forget(&key, instance)?;
+        if let Err(error) = self.forget(&key, instance) {
+            // A delete that fails leaves the session.
+            let _ = sys::rename_new(&self.shared.trash, &name, sessions, &key);
+            return Err(error);
+        }
         trash::unlink_tree(self.shared.trash.as_fd(), &name);
         Ok(())
     }

@@ -86,7 +86,7 @@ impl Session {
     pub fn stat(&self, path: &str) -> Result<Entry> {
         let path = self.resolve(path, Use::Stat)?;
         let path = self.root(path.root).locate(&path, Links::FollowInside);
-        let stat = self.root(path.root).stat(&path)?;
+        let stat = self.told(self.root(path.root).stat(&path))?;
         self.entry(&path, &stat)
     }
 
@@ -127,7 +127,8 @@ impl Session {
         let folder = self
             .root(path.root)
             .open(&path.segments, OFlags::RDONLY | OFlags::DIRECTORY, Links::FollowInside)
-            .map_err(|errno| refused_link(errno, &path, "listing"))?;
+            .map_err(|errno| refused_link(errno, &path, "listing"));
+        let folder = self.told(folder)?;
         listing.enter(path, folder)?;
         Ok(listing)
     }
@@ -177,14 +178,19 @@ impl Session {
             artifact: Artifact::default(),
         };
         let name = path.to_string();
-        self.host.index.write(|connection| {
+        let learned = self.host.index.write(|connection| {
             // A row by now is a newer write's, or the one whose stamp did not hold.
             let known = index::row(connection, self.instance, &name)?;
             if known.is_none_or(|known| known.stamp.ctime < stamp.ctime) {
                 index::upsert(connection, self.instance, &name, &facts)?;
             }
             Ok(())
-        })?;
+        });
+        match learned {
+            // Another process writes to the index just now: the next listing hashes it again.
+            Err(error) if error.is_held() => {}
+            other => other?,
+        }
         Ok(Some(facts))
     }
 }

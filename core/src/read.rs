@@ -50,7 +50,7 @@ impl Session {
         // A file that another program writes to in place while we read it is read anew; ours are never changed in place.
         for _ in 0..5 {
             cancel.check()?;
-            if let Some(data) = self.read_once(&path, options, cancel)? {
+            if let Some(data) = self.told(self.read_once(&path, options, cancel))? {
                 return Ok(data);
             }
         }
@@ -98,7 +98,7 @@ impl Session {
     pub fn open_read(&self, path: &str, from: Option<u64>, to: Option<u64>) -> Result<OpenRead> {
         let path = self.resolve(path, Use::Read)?;
         let path = self.root(path.root).locate(&path, Links::FollowInside);
-        let (file, stat) = self.root(path.root).open_file(&path)?;
+        let (file, stat) = self.told(self.root(path.root).open_file(&path))?;
         let size = Stamp::of(&stat).size;
         let range = clamp(from, to, size, &path)?;
         let mut file = File::from(file);

@@ -56,7 +56,7 @@ impl Session {
         for _ in 0..32 {
             cancel.check()?;
             let path = self.root(path.root).locate(&path, Links::Refuse);
-            match self.remove_once(&path, options, cancel, started) {
+            match self.told(self.remove_once(&path, options, cancel, started)) {
                 Ok(Removal::Done) => return Ok(()),
                 Ok(Removal::Again) => {}
                 Err(error) if options.force && error.code == Code::NotFound => return Ok(()),
@@ -292,7 +292,7 @@ impl trash::Witness for Mourner<'_> {
 impl Mourner<'_> {
     fn flush(&mut self) -> Result<()> {
         let drafts = std::mem::take(&mut self.drafts);
-        let first = self.session.reserve(drafts.len())?;
+        let first = self.session.reserve_waiting(drafts.len())?;
         self.session.emit(drafts, self.target.options.turn_id.as_deref(), first);
         Ok(())
     }

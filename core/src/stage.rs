@@ -37,11 +37,12 @@ impl Staging {
         let parent = open_name(session, "staging", OFlags::RDONLY | OFlags::DIRECTORY).map_err(wrap)?;
         // Those of dead hosts: whose lock we get.
         trash::sweep(parent.as_fd());
-        // Between making and locking it another host's sweep may take it for a leftover: then start over.
-        loop {
+        // Before it is locked another host's sweep may take it for a leftover: then start over. (A sweep can come
+        // between any two steps, but hardly this often; a session that is deleted ends here as well.)
+        for _ in 0..64 {
             let name = random_name();
-            sys::make_folder(&parent, &name).map_err(wrap)?;
-            match lock_folder(&parent, &name) {
+            let locked = sys::make_folder(&parent, &name).and_then(|_| lock_folder(&parent, &name));
+            match locked {
                 Ok(Some(folder)) if names(&parent, &name, &folder) => {
                     return Ok(Self { parent, name, folder, unnamed: AtomicBool::new(true) });
                 }
@@ -49,6 +50,7 @@ impl Staging {
                 Err(errno) => return Err(wrap(errno)),
             }
         }
+        Err(wrap(Errno::NOENT))
     }
 
     /// The folder, to move things into and out of.

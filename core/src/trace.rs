@@ -27,18 +27,28 @@ pub(crate) fn open(session: impl AsFd) -> std::io::Result<File> {
     Ok(file)
 }
 
-/// The number of the last whole event in a session's trace, from its last 64 KiB; 0 without one.
+/// The number of the last whole event in a session's trace; 0 without one.
 pub(crate) fn last_sequence(session: impl AsFd) -> i64 {
-    let read = || -> Option<i64> {
-        let mut file = File::from(open_name(session, NAME, OFlags::RDONLY).ok()?);
-        let length = file.metadata().ok()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(64 * 1024))).ok()?;
-        let mut tail = Vec::new();
-        file.read_to_end(&mut tail).ok()?;
-        // Lines of concurrent writers may stand out of order, so the greatest counts.
-        tail.split(|byte| *byte == b'\n')
-            .filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok()?.get("sequence")?.as_i64())
-            .max()
-    };
-    read().unwrap_or(0)
+    let Ok(file) = open_name(session, NAME, OFlags::RDONLY) else { return 0 };
+    let mut file = File::from(file);
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    // An event may be long (its metadata alone 64 KiB), so look further back until there is a whole one.
+    let mut window = 64 * 1024;
+    loop {
+        let found = greatest_in_tail(&mut file, length.saturating_sub(window));
+        if found.is_some() || window >= length {
+            return found.unwrap_or(0);
+        }
+        window *= 8;
+    }
+}
+
+/// Lines of concurrent writers may stand out of order, so the greatest counts.
+fn greatest_in_tail(file: &mut File, start: u64) -> Option<i64> {
+    let mut tail = Vec::new();
+    file.seek(SeekFrom::Start(start)).ok()?;
+    file.read_to_end(&mut tail).ok()?;
+    tail.split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok()?.get("sequence")?.as_i64())
+        .max()
 }

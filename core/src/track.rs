@@ -117,10 +117,10 @@ impl Session {
         changes.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         let bytes = after.0.values().map(|seen| seen.stamp.size).sum();
         let files = after.0.len() as u64;
-        self.host.index.write(|connection| index::set_totals(connection, self.instance, files, bytes))?;
+        self.host.index.write_waiting(|connection| index::set_totals(connection, self.instance, files, bytes))?;
         self.note(&changes);
         if !changes.is_empty() {
-            let first = self.reserve(changes.len())?;
+            let first = self.reserve_waiting(changes.len())?;
             self.emit(changes.iter().map(|change| draft(change, source)).collect(), turn_id, first);
         }
         Ok(changes)
@@ -156,7 +156,7 @@ impl Session {
                 artifact: Artifact::default(),
             },
         };
-        self.host.index.write(|connection| index::upsert(connection, self.instance, path, &facts))?;
+        self.host.index.write_waiting(|connection| index::upsert(connection, self.instance, path, &facts))?;
         if unchanged {
             return Ok(None);
         }
@@ -171,7 +171,7 @@ impl Session {
         if seen.digest.is_some() && row.is_none() {
             return Ok(None);
         }
-        self.host.index.write(|connection| index::delete_row(connection, self.instance, path))?;
+        self.host.index.write_waiting(|connection| index::delete_row(connection, self.instance, path))?;
         let before = seen.digest.map(|digest| Version { bytes: seen.stamp.size, digest });
         Ok(Some(FileChange { path: path.to_owned(), change: Change::Deleted, before, after: None }))
     }

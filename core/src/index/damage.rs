@@ -41,14 +41,14 @@ pub(super) fn replace(
     folder: &Path,
     lock: &File,
     exclusive: bool,
-) -> Result<(Connection, Rebuilt)> {
+) -> Result<(Connection, Option<Rebuilt>)> {
     // A connection to nothing takes the place of the damaged one, whose files can then be moved.
     *open = Connection::open_in_memory().map_err(|error| told(&error))?;
     rebuild(folder, lock, exclusive)
 }
 
 /// Sets the database aside and fills a new one.
-pub(super) fn rebuild(folder: &Path, lock: &File, exclusive: bool) -> Result<(Connection, Rebuilt)> {
+pub(super) fn rebuild(folder: &Path, lock: &File, exclusive: bool) -> Result<(Connection, Option<Rebuilt>)> {
     // Whoever else has it open would go on with the old file, so they have to let go first.
     let alone = lock.try_lock().is_ok();
     let rebuilt = if alone {
@@ -64,10 +64,12 @@ pub(super) fn rebuild(folder: &Path, lock: &File, exclusive: bool) -> Result<(Co
     rebuilt
 }
 
-fn set_aside_and_fill(folder: &Path, exclusive: bool) -> Result<(Connection, Rebuilt)> {
+fn set_aside_and_fill(folder: &Path, exclusive: bool) -> Result<(Connection, Option<Rebuilt>)> {
     // While we waited for the lock another host may have done it.
     match schema::open(folder, exclusive) {
-        Ok(connection) if sound(&connection) => return Ok((connection, Rebuilt { set_aside: None, sessions: 0 })),
+        Ok((connection, filled)) if sound(&connection) => {
+            return Ok((connection, filled.map(|sessions| Rebuilt { set_aside: None, sessions })));
+        }
         Err(error) if schema::is_busy(&error) => return Err(told(&error)),
         _ => {}
     }
@@ -80,9 +82,8 @@ fn set_aside_and_fill(folder: &Path, exclusive: bool) -> Result<(Connection, Reb
             return Err(Error::from_errno(errno_of(&error), "harness.db", "setting aside"));
         }
     }
-    let connection = schema::open(folder, exclusive).map_err(|error| told(&error))?;
-    let sessions = fill(&connection, folder).map_err(|error| told(&error))?;
-    Ok((connection, Rebuilt { set_aside: Some(name), sessions }))
+    let (connection, filled) = schema::open(folder, exclusive).map_err(|error| told(&error))?;
+    Ok((connection, Some(Rebuilt { set_aside: Some(name), sessions: filled.unwrap_or(0) })))
 }
 
 fn sound(connection: &Connection) -> bool {

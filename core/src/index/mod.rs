@@ -10,10 +10,11 @@ mod sessions;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Held, Result};
 use crate::sys::DiskKind;
 
 pub(crate) use damage::Rebuilt;
@@ -43,19 +44,14 @@ impl Index {
         let exclusive = disk != DiskKind::Local;
         damage::lock_shared(&lock)?;
         let mut rebuilt = Vec::new();
-        let missing = !folder.join(DATABASE).exists();
         let connection = match schema::open(folder, exclusive) {
-            Ok(connection) if missing => {
-                let sessions = damage::fill(&connection, folder).map_err(|error| told(&error))?;
-                if sessions > 0 {
-                    rebuilt.push(Rebuilt { set_aside: None, sessions });
-                }
+            Ok((connection, sessions)) => {
+                rebuilt.extend(sessions.map(|sessions| Rebuilt { set_aside: None, sessions }));
                 connection
             }
-            Ok(connection) => connection,
             Err(error) if is_damage(&error) => {
                 let (connection, event) = damage::rebuild(folder, &lock, exclusive)?;
-                rebuilt.push(event);
+                rebuilt.extend(event);
                 connection
             }
             Err(error) => return Err(told(&error)),
@@ -82,6 +78,19 @@ impl Index {
             transaction.commit()?;
             Ok(value)
         })
+    }
+
+    /// As [`Self::write`], for what cannot be done again: waits for another process that holds the database.
+    pub(crate) fn write_waiting<T>(&self, change: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        let started = Instant::now();
+        loop {
+            match self.write(&change) {
+                Err(error) if error.is_held() && started.elapsed() < error.patience() => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                other => return other,
+            }
+        }
     }
 
     /// Everything recorded so far is on the disk.
@@ -115,7 +124,7 @@ impl Index {
             Err(error) if is_damage(&error) => {
                 let (anew, event) = damage::replace(&mut connection, &self.folder, &self.lock, self.exclusive)?;
                 *connection = anew;
-                self.rebuilt.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+                self.rebuilt.lock().unwrap_or_else(PoisonError::into_inner).extend(event);
                 run(&mut connection).map_err(|error| told(&error))
             }
             other => other.map_err(|error| told(&error)),
@@ -137,7 +146,8 @@ fn is_damage(error: &rusqlite::Error) -> bool {
 fn told(error: &rusqlite::Error) -> Error {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            Error::new(Code::Busy, "The index (harness.db) is held by another process. Try again when it is done.")
+            let text = "The index (harness.db) is held by another process. Try again when it is done.";
+            Error { held: Some(Held::Database), ..Error::new(Code::Busy, text) }
         }
         Some(ErrorCode::DiskFull) => {
             Error::new(Code::NoSpace, "No space left on the disk for the index. Free some and try again.")

@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 
-use super::DATABASE;
+use super::{DATABASE, damage};
 
-/// How long a transaction waits for another process before FS_BUSY.
-const BUSY: Duration = Duration::from_secs(10);
+/// How long opening waits for another process before FS_BUSY.
+const OPENING: Duration = Duration::from_secs(10);
+/// How long a transaction waits in SQLite: long enough for one of another process; who waits longer sleeps elsewhere.
+const TRANSACTION: Duration = Duration::from_millis(20);
 /// Of the tables below.
 const VERSION: i64 = 1;
 
@@ -50,14 +52,14 @@ CREATE TABLE messages (              -- whose files were staged
 CREATE TABLE flushes (at INTEGER NOT NULL);
 ";
 
-/// Opens, and makes what is missing.
-pub(super) fn open(folder: &Path, exclusive: bool) -> rusqlite::Result<Connection> {
+/// Opens, and makes what is missing. With a new database, how many sessions it was filled with, unless none.
+pub(super) fn open(folder: &Path, exclusive: bool) -> rusqlite::Result<(Connection, Option<usize>)> {
     let path = folder.join(DATABASE);
     make_private(&path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let mut connection = Connection::open_with_flags(path, flags)?;
     // Without shared memory that can be trusted: one process at a time, no WAL. A second one must hear it at once.
-    connection.busy_timeout(if exclusive { Duration::ZERO } else { BUSY })?;
+    connection.busy_timeout(if exclusive { Duration::ZERO } else { OPENING })?;
     if exclusive {
         connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
         connection.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))?;
@@ -69,8 +71,9 @@ pub(super) fn open(folder: &Path, exclusive: bool) -> rusqlite::Result<Connectio
     // A checkpoint flushes twice; every 16 MiB of log is often enough.
     connection.pragma_update_and_check(None, "wal_autocheckpoint", 4_000, |_| Ok(()))?;
     connection.set_prepared_statement_cache_capacity(32);
-    migrate(&mut connection)?;
-    Ok(connection)
+    let filled = migrate(&mut connection, folder)?;
+    connection.busy_timeout(if exclusive { Duration::ZERO } else { TRANSACTION })?;
+    Ok((connection, filled))
 }
 
 /// SQLite would make it readable to everybody. Never opened here when it exists: closing it again would drop the locks
@@ -87,7 +90,8 @@ fn make_private(path: &Path) -> rusqlite::Result<()> {
     }
 }
 
-fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+fn migrate(connection: &mut Connection, folder: &Path) -> rusqlite::Result<Option<usize>> {
+    let mut filled = 0;
     let version =
         |connection: &Connection| connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
     if version(connection)? == 0 {
@@ -95,6 +99,8 @@ fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
         // Another process may have been first.
         if version(&transaction)? == 0 {
             transaction.execute_batch(TABLES)?;
+            // In the same transaction: nobody ever sees a database without the sessions that are there.
+            filled = damage::fill(&transaction, folder)?;
             transaction.pragma_update(None, "user_version", VERSION)?;
         }
         transaction.commit()?;
@@ -105,7 +111,8 @@ fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     }
     // Read something of each table, so that most damage shows here and not in the middle of a call.
     connection.query_row("SELECT count(*) FROM (SELECT 1 FROM sessions LIMIT 1)", [], |_| Ok(()))?;
-    connection.query_row("SELECT count(*) FROM (SELECT 1 FROM files LIMIT 1)", [], |_| Ok(()))
+    connection.query_row("SELECT count(*) FROM (SELECT 1 FROM files LIMIT 1)", [], |_| Ok(()))?;
+    Ok((filled > 0).then_some(filled))
 }
 
 /// The smallest change: committed with a flush it makes all before it durable.

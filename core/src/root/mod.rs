@@ -60,8 +60,9 @@ impl RootDir {
             // O_PATH allows only few flags beside it.
             let flags = if flags.contains(FOLDER) { flags | OFlags::CLOEXEC } else { flags | ALWAYS };
             match sys::open_beneath(&self.folder, &path, flags, links == Links::FollowInside) {
-                // Still raced after some tries: the walk cannot be.
-                Err(Errno::AGAIN) => {}
+                // Still raced after some tries; or out of the root as far as the kernel can tell, which it also says of a
+                // file that was exchanged during the look-up. The walk cannot be raced, and refuses what does lead out.
+                Err(Errno::AGAIN | Errno::XDEV) => {}
                 other => return other,
             }
         }

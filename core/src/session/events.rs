@@ -43,6 +43,14 @@ impl Session {
         first.ok_or_else(|| Error::new(Code::Closed, "The session was deleted. Open it anew."))
     }
 
+    /// The same for what is done already: waits for another process that holds the index.
+    pub(crate) fn reserve_waiting(&self, count: usize) -> Result<i64> {
+        let change = Change { events: i64::try_from(count).unwrap_or(i64::MAX), ..Change::default() };
+        let write = |connection: &rusqlite::Connection| index::change(connection, self.instance, change, now_millis());
+        let first = self.host.index.write_waiting(write)?;
+        first.ok_or_else(|| Error::new(Code::Closed, "The session was deleted. Open it anew."))
+    }
+
     /// An event for a call that was turned away.
     pub fn refused(&self, refusal: &Refusal<'_>) -> Result<()> {
         let Refusal { operation, code, message, path, reason, source, turn_id } = *refusal;

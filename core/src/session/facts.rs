@@ -51,7 +51,7 @@ impl Session {
         if holds && still_fresh {
             return Ok(Some(facts));
         }
-        self.host.index.write(|connection| {
+        let settled = self.host.index.write(|connection| {
             // Only if no newer write has recorded others meanwhile.
             if index::row(connection, self.instance, name)?.as_ref() != Some(&facts) {
                 return Ok(());
@@ -61,7 +61,12 @@ impl Session {
             } else {
                 index::delete_row(connection, self.instance, name)
             }
-        })?;
+        });
+        match settled {
+            // Another process writes to the index just now: the next reader settles it.
+            Err(error) if error.is_held() => {}
+            other => other?,
+        }
         Ok(holds.then_some(Facts { fresh: false, ..facts }))
     }
 

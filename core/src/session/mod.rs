@@ -115,6 +115,14 @@ impl Session {
         Err(Error::new(Code::Closed, format!("The session was deleted: {}. Open it anew.", shown_id(&self.id))))
     }
 
+    /// Whatever failed in a session that was deleted meanwhile failed for that.
+    pub(crate) fn told<T>(&self, result: Result<T>) -> Result<T> {
+        match result {
+            Err(error) if !error.is_held() && error.reason.is_none() => Err(self.check_exists().err().unwrap_or(error)),
+            other => other,
+        }
+    }
+
     /// The lock under which files and their rows change together. Held by another process: an error to try again on.
     pub(crate) fn lock_publish(&self) -> Result<Locked<'_>> {
         let locked = self.publish_lock.try_lock(self.folder.as_fd())?;

@@ -121,7 +121,8 @@ impl PendingWrite {
     /// Appends a batch.
     pub fn push(&mut self, batch: &[u8]) -> Result<()> {
         self.cancel.check()?;
-        self.staged()?.write(batch)
+        let written = self.staged().and_then(|staged| staged.write(batch));
+        self.session.told(written)
     }
 
     /// Bytes so far.
@@ -150,6 +151,11 @@ impl PendingWrite {
     /// Puts the file in place. When the session's lock is held just now ([`Error::is_held`]) nothing has changed and it
     /// may be called again.
     pub fn publish(&mut self) -> Result<Written> {
+        let published = self.publish_now();
+        self.session.told(published)
+    }
+
+    fn publish_now(&mut self) -> Result<Written> {
         self.cancel.check()?;
         let durable = self.session.host.options.durability == Durability::Write;
         if durable && !self.synced {
