@@ -6,7 +6,7 @@ use little_files::cancel::Cancel;
 use little_files::error::Result;
 use little_files::offload::{OffloadOptions, PendingOffload};
 use napi::Env;
-use napi::bindgen_prelude::{Null, Object, spawn_blocking};
+use napi::bindgen_prelude::{Null, Object};
 use napi_derive::napi;
 
 use crate::failure::closed;
@@ -113,11 +113,14 @@ impl NativeOffload {
         })
     }
 
-    /// Drops what was staged, after the push that is under way.
-    #[napi]
-    pub fn abort(&self) {
+    /// Drops what was staged, after the push that is under way; resolves when it is gone.
+    #[napi(ts_return_type = "Promise<null | Failure>")]
+    pub fn abort<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
         let pending = Arc::clone(&self.pending);
-        spawn_blocking(move || drop(lock(&pending).take()));
+        run(env, move || {
+            drop(lock(&pending).take());
+            Ok(Null)
+        })
     }
 }
 
