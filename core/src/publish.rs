@@ -90,5 +90,16 @@ pub(crate) fn put_back(
     Err(Errno::BUSY)
 }
 
+/// Undoes [`place_new`]. By a rename, for a file that has lost its last name gets no other.
+pub(crate) fn take_back(staging: &Staging, staged: &mut Staged, folder: impl AsFd, name: &str) -> Result<()> {
+    if !names(&folder, name, staged.file()) {
+        return Ok(()); // replaced or removed by somebody else: nothing of ours is left
+    }
+    let temp = random_name();
+    fs::renameat(folder, name, staging.folder(), temp.as_str())?;
+    *staged.name_mut() = Some(temp);
+    Ok(())
+}
+
 /// Nobody is that quick that often.
 const MAX_RACES: usize = 32;

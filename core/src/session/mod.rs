@@ -134,17 +134,31 @@ impl Session {
     /// Counts what is in the roots, and tells what the index knows.
     pub fn status(&self) -> Result<SessionRow> {
         self.check_exists()?;
-        self.rescan()?;
+        let sum = self.scan();
+        match self.record_totals(sum) {
+            // Another process writes to the index just now: it is recorded the next time.
+            Err(error) if error.is_held() => {}
+            other => other?,
+        }
         let row = self.host.index.read(|connection| index::by_key(connection, &self.key))?;
-        row.ok_or_else(|| Error::new(Code::Closed, "The session was deleted. Open it anew."))
+        let row = row.ok_or_else(|| Error::new(Code::Closed, "The session was deleted. Open it anew."))?;
+        Ok(SessionRow { files: sum.files, bytes: sum.bytes, ..row })
     }
 
     /// Takes the totals from the disk, where other programs may have written.
     pub(crate) fn rescan(&self) -> Result<()> {
+        self.record_totals(self.scan())
+    }
+
+    fn scan(&self) -> scan::Totals {
         let mut sum = scan::Totals::default();
         for root in Root::ALL {
             sum += scan::totals(self.root(root).folder());
         }
+        sum
+    }
+
+    fn record_totals(&self, sum: scan::Totals) -> Result<()> {
         self.host.index.write(|connection| index::set_totals(connection, self.instance, sum.files, sum.bytes))
     }
 

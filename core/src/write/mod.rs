@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{self, AtFlags, Mode, OFlags, Stat};
+use rustix::fs::{self, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::cancel::Cancel;
@@ -15,7 +15,6 @@ use crate::digest::Digest;
 use crate::error::{Code, Error, Result};
 use crate::host::Durability;
 use crate::index::{self, Artifact, Change, Facts};
-use crate::lock::names;
 use crate::media;
 use crate::path::{HarnessPath, Use};
 use crate::publish::{self, Swapped};
@@ -370,9 +369,7 @@ impl PendingWrite {
                 let _ = publish::put_back(&session.staging, staged, &placed.parent, name, displaced.clone());
             }
             (None, Some(staged)) => {
-                if names(&placed.parent, name, staged.file()) {
-                    let _ = fs::unlinkat(&placed.parent, name, AtFlags::empty());
-                }
+                let _ = publish::take_back(&session.staging, staged, &placed.parent, name);
                 session.root(placed.path.root).unmake_parent(&placed.path, placed.had);
             }
             // What stood there is gone on a file system without exchange.
