@@ -36,7 +36,13 @@ pub(crate) struct Index {
     lock: File,
     connection: Mutex<Connection>,
     rebuilt: Mutex<Vec<Rebuilt>>,
+    /// Another process was found to hold the database; nobody asks again before then, so that no thread waits in line
+    /// only to hear the same.
+    held_until: Mutex<Option<Instant>>,
 }
+
+/// Between two looks at a database that is held.
+const HELD_PAUSE: Duration = Duration::from_millis(20);
 
 impl Index {
     /// Opens the database in `folder`, making it where it is missing. `lock` is an open handle on that folder.
@@ -62,6 +68,7 @@ impl Index {
             lock,
             connection: Mutex::new(connection),
             rebuilt: Mutex::new(rebuilt),
+            held_until: Mutex::new(None),
         })
     }
 
@@ -72,12 +79,37 @@ impl Index {
 
     /// Writes, all or nothing. Immediate, since a transaction that starts as a reader cannot wait for another writer.
     pub(crate) fn write<T>(&self, change: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T> {
-        self.attempt(|connection| {
+        self.unless_held(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let value = change(&transaction)?;
             transaction.commit()?;
             Ok(value)
         })
+    }
+
+    fn unless_held<T>(&self, mut run: impl FnMut(&mut Connection) -> rusqlite::Result<T>) -> Result<T> {
+        self.check_held()?;
+        let result = self.attempt(|connection| {
+            // Found out while we waited for the connection.
+            if self.check_held().is_err() {
+                return Err(busy());
+            }
+            run(connection)
+        });
+        let held = result.as_ref().err().is_some_and(Error::is_held);
+        let mut until = self.held_until.lock().unwrap_or_else(PoisonError::into_inner);
+        match (held, *until) {
+            (true, None) => *until = Some(Instant::now() + HELD_PAUSE),
+            (true, Some(time)) if time <= Instant::now() => *until = Some(Instant::now() + HELD_PAUSE),
+            (false, Some(_)) => *until = None,
+            _ => {}
+        }
+        result
+    }
+
+    fn check_held(&self) -> Result<()> {
+        let until = *self.held_until.lock().unwrap_or_else(PoisonError::into_inner);
+        if until.is_some_and(|until| Instant::now() < until) { Err(told(&busy())) } else { Ok(()) }
     }
 
     /// As [`Self::write`], for what cannot be done again: waits for another process that holds the database.
@@ -100,7 +132,7 @@ impl Index {
 
     /// As [`Self::write`], and on the disk when it returns, with all that was recorded before.
     pub(crate) fn write_flushed<T>(&self, change: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T> {
-        self.attempt(|connection| {
+        self.unless_held(|connection| {
             connection.pragma_update(None, "synchronous", "FULL")?;
             let changed =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate).and_then(|transaction| {
@@ -135,6 +167,10 @@ impl Index {
         // A panic in a transaction rolled it back.
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn busy() -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None)
 }
 
 /// The database is not one, or is broken inside.

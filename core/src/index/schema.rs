@@ -12,7 +12,7 @@ use super::{DATABASE, damage};
 /// How long opening waits for another process before FS_BUSY.
 const OPENING: Duration = Duration::from_secs(10);
 /// How long a transaction waits in SQLite: long enough for one of another process; who waits longer sleeps elsewhere.
-const TRANSACTION: Duration = Duration::from_millis(20);
+const TRANSACTION: Duration = Duration::from_millis(5);
 /// Of the tables below.
 const VERSION: i64 = 1;
 
