@@ -211,9 +211,12 @@ impl Host {
             return Ok(Found::Gone);
         }
         let (staging, record) = built?;
-        self.shared
-            .index
-            .write(|connection| index::insert(connection, key, &record, crate::trace::last_sequence(&folder)))?;
+        let row = self.shared.index.read(|connection| index::by_key(connection, key))?;
+        if row.is_none_or(|row| row.instance != record.instance) {
+            let sequence = crate::trace::last_sequence(&folder);
+            // Flushed like its session.json, so that a power cut does not hide it from listings.
+            self.shared.index.write_flushed(|connection| index::insert(connection, key, &record, sequence))?;
+        }
         Ok(Found::Opened(Opened { id: record.id, key: key.to_owned(), instance: record.instance, folder, staging }))
     }
 

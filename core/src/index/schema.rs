@@ -1,6 +1,6 @@
 //! The database's file, settings and tables.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
@@ -67,11 +67,13 @@ pub(super) fn open(folder: &Path, exclusive: bool) -> rusqlite::Result<(Connecti
     } else {
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     }
-    connection.pragma_update(None, "synchronous", "NORMAL")?;
     // A checkpoint flushes twice; every 16 MiB of log is often enough.
     connection.pragma_update_and_check(None, "wal_autocheckpoint", 4_000, |_| Ok(()))?;
     connection.set_prepared_statement_cache_capacity(32);
+    // Tables are made once and for good, so that no power cut takes them away again; after that it is an index.
+    connection.pragma_update(None, "synchronous", "FULL")?;
     let filled = migrate(&mut connection, folder)?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.busy_timeout(if exclusive { Duration::ZERO } else { TRANSACTION })?;
     Ok((connection, filled))
 }
@@ -104,6 +106,8 @@ fn migrate(connection: &mut Connection, folder: &Path) -> rusqlite::Result<Optio
             transaction.pragma_update(None, "user_version", VERSION)?;
         }
         transaction.commit()?;
+        // The names of the new files; where that cannot be flushed, the index is made anew after a power cut.
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
     if version(connection)? > VERSION {
         let text = "it was made by a newer version of @little-stack/files".to_owned();
