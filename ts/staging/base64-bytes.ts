@@ -41,7 +41,8 @@ export class Base64Bytes implements Iterable<Uint8Array> {
       rest = text.slice(cut);
       if (cut > 0) yield decoded(text.slice(0, cut)) ?? refuse();
     }
-    const endsWell = open === "" && rest.length !== 1 && (padding === 0 || (padding <= 2 && rest.length + padding === 4));
+    const endsWell =
+      open === "" && rest.length !== 1 && (padding === 0 || (padding <= 2 && rest.length + padding === 4));
     if (!endsWell) throw malformed();
     if (rest !== "") yield decoded(rest.padEnd(4, "A"))?.subarray(0, rest.length - 1) ?? refuse();
   }
@@ -59,12 +60,16 @@ export class Base64Bytes implements Iterable<Uint8Array> {
     const length = text.length - padding - this.#start;
     if (length < 0 || length % 4 === 1) return undefined;
     for (let at = this.#start; at < this.#start + length; at += SLICE) {
-      const slice = text.slice(at, Math.min(at + SLICE, this.#start + length));
-      if (NOT_PLAIN.some((character) => slice.includes(character))) return undefined;
+      if (!isPlain(text.slice(at, Math.min(at + SLICE, this.#start + length)))) return undefined;
       yield;
     }
     return Math.floor((length * 3) / 4);
   }
+}
+
+/** Faster than a regular expression. */
+function isPlain(text: string): boolean {
+  return !NOT_PLAIN.some((character) => text.includes(character));
 }
 
 /** Without escapes and white space; `open` is an escape that the next slice may end. */

@@ -6,7 +6,10 @@ import { HarnessFileError, nameOf } from "../errors.js";
 import { mediaTypeOf } from "./media-type.js";
 import { Unread } from "./unread.js";
 
-export type FetchFile = (url: URL, part: unknown) => Promise<{ content: FileContent; mediaType?: string; name?: string }>;
+export type FetchFile = (
+  url: URL,
+  part: unknown,
+) => Promise<{ content: FileContent; mediaType?: string; name?: string }>;
 
 export interface Fetched {
   readonly unread: Unread;
@@ -35,7 +38,8 @@ export async function fetchFile(
 
 function fetched(result: unknown): Fetched {
   const { content, mediaType, name } = Object(result) as { content?: FileContent; mediaType?: unknown; name?: unknown };
-  if (content === undefined) throw invalidOption("fetchFile's result", "an object { content, mediaType?, name? }", result);
+  if (content === undefined)
+    throw invalidOption("fetchFile's result", "an object { content, mediaType?, name? }", result);
   return {
     unread: new Unread(content),
     mediaType: mediaTypeOf(mediaType),

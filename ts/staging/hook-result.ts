@@ -36,14 +36,16 @@ function keptFiles(keep: unknown, inputFiles: readonly InputFile[]): boolean[] {
 function stagedFiles(given: check.Options, messageId: string, inputFiles: readonly InputFile[]): StagedFile[] {
   const files = given["stagedFiles"] ?? [];
   if (!Array.isArray(files)) throw check.invalidOption("stagedFiles", "an array of FileRefs", files);
-  return (files as unknown[]).map((file, at) => {
+  const staged: StagedFile[] = [];
+  for (const [at, file] of (files as unknown[]).entries()) {
     const { path, bytes, sha256, originalName, ...more } = Object(file) as Partial<StagedFile>;
     if (typeof path !== "string" || typeof bytes !== "number" || typeof sha256 !== "string") {
       throw check.invalidOption(`stagedFiles[${at}]`, "a FileRef, as a write gives it", file);
     }
     const name = typeof originalName === "string" ? originalName : originalNameOf({ path }, inputFiles);
-    return { ...more, path, bytes, sha256, messageId, originalName: name };
-  });
+    staged.push({ path, bytes, sha256, ...more, messageId, originalName: name });
+  }
+  return staged;
 }
 
 function originalNameOf({ path }: Pick<FileRef, "path">, inputFiles: readonly InputFile[]): string {

@@ -40,7 +40,12 @@ export class InputFiles {
     }
   }
 
-  #add(given: string | undefined, mediaType: string | undefined, bytes: number | undefined, content: InputFile["content"]): void {
+  #add(
+    given: string | undefined,
+    mediaType: string | undefined,
+    bytes: number | undefined,
+    content: InputFile["content"],
+  ): void {
     const name = given ?? nameFor(mediaType);
     this.files.push({
       name,
@@ -52,9 +57,8 @@ export class InputFiles {
   }
 
   /** Tells the sources of what was fetched and not read. */
-  async cancelUnread(failure: unknown): Promise<void> {
-    const message = "The stageMessage hook did not read this file";
-    const reason = failure instanceof HarnessFileError ? failure : new HarnessFileError("FS_CLOSED", message);
+  async cancelUnread(failure: HarnessFileError | undefined): Promise<void> {
+    const reason = failure ?? new HarnessFileError("FS_CLOSED", "The stageMessage hook did not read this file");
     for (const unread of this.#fetched) await unread.cancel(reason);
   }
 }

@@ -12,7 +12,8 @@ const callbacks = new AsyncLocalStorage<readonly Running[]>();
 
 export function refuseInside(session: string): void {
   if (!callbacks.getStore()?.some((running) => running.session === session && !running.over)) return;
-  const message = "stageMessages was called from inside a callback of stageMessages on the same session, which waits for it";
+  const message =
+    "stageMessages was called from inside a callback of stageMessages on the same session, which waits for it";
   throw new HarnessFileError("FS_BUSY", message);
 }
 

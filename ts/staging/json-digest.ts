@@ -77,7 +77,7 @@ class Work {
 /** Pairs stay together: each half alone would be written as an escape. */
 function* quotedSlices(text: string): Generator<string> {
   yield '"';
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const end = sliceEnd(text, at + SLICE);
     yield JSON.stringify(text.slice(at, end)).slice(1, -1);
     at = end;

@@ -11,5 +11,11 @@ export async function messageId(message: MessageLike): Promise<string> {
 }
 
 function isUsable(id: unknown): id is string {
-  return typeof id === "string" && id !== "" && id.length <= MAX_BYTES && id.isWellFormed() && Buffer.byteLength(id) <= MAX_BYTES;
+  return (
+    typeof id === "string" &&
+    id !== "" &&
+    id.length <= MAX_BYTES &&
+    id.isWellFormed() &&
+    Buffer.byteLength(id) <= MAX_BYTES
+  );
 }

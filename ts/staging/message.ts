@@ -57,6 +57,7 @@ function withNotice<M extends MessageLike>(copy: M, notice: string): M {
   else if (Array.isArray(content)) Object.assign(copy, { content: [...(content as unknown[]), part] });
   else if (typeof content !== "string") Object.assign(copy, { content: notice });
   // AI SDK 4 keeps the text of the parts here as well.
-  if (typeof content === "string") Object.assign(copy, { content: content === "" ? notice : `${content}\n\n${notice}` });
+  if (typeof content === "string")
+    Object.assign(copy, { content: content === "" ? notice : `${content}\n\n${notice}` });
   return copy;
 }

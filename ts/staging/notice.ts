@@ -11,6 +11,9 @@ export function noticeOf(files: ReadonlyArray<Pick<FileRef, "path" | "bytes" | "
   });
   const more = files.length - listed.length;
   if (more > 0) listed.push(`- and ${more} more in the same ${more === 1 ? "folder" : "folders"}`);
-  const what = files.length === 1 ? "a file. It is saved in the session as" : `${files.length} files. They are saved in the session as`;
+  const what =
+    files.length === 1
+      ? "a file. It is saved in the session as"
+      : `${files.length} files. They are saved in the session as`;
   return `The user attached ${what}:\n${listed.join("\n")}`;
 }

@@ -2,7 +2,7 @@
 import { HarnessFileError } from "../errors.js";
 import { sliceEnd } from "../source/text-feed.js";
 
-const SLICE = 32 * 1024;
+const SLICE = 16 * 1024;
 const PERCENT = 0x25;
 
 /** Iterates anew each time. */
@@ -20,7 +20,7 @@ export class PercentBytes implements Iterable<Uint8Array> {
     const { length } = this.#text;
     /** An escape that the next slice may end. */
     let open = "";
-    for (let at = this.#start; at < length; ) {
+    for (let at = this.#start; at < length;) {
       const end = sliceEnd(this.#text, at + SLICE);
       // As a URL's parser does it: no tabs and line ends, no white space at the end.
       const slice = open + this.#text.slice(at, end).replace(/[\t\n\r]+/g, "");

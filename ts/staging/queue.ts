@@ -4,7 +4,11 @@ import { type Cancellation, ignore } from "../cancellation.js";
 /** Settles when the last call that was let in has ended. */
 const tails = new Map<string, Promise<void>>();
 
-export async function inTurn<T>(key: string, cancellation: Cancellation | undefined, work: () => Promise<T>): Promise<T> {
+export async function inTurn<T>(
+  key: string,
+  cancellation: Cancellation | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
   const before = tails.get(key) ?? Promise.resolve();
   let end: () => void = ignore;
   const ended = new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 // Stages the files of one message: brings them in, runs the hook, tells, and marks the message when all of it is on the disk.
 import type { HarnessSession, MessageLike, StagedFile, StageMessageInput } from "../../index.js";
-import { type Cancellation, settled } from "../cancellation.js";
+import type { Cancellation } from "../cancellation.js";
 import { HarnessFileError, nameOf, unwrap } from "../errors.js";
 import { fileWriter } from "../file-writer.js";
 import type { NativeMessages } from "../native.js";
@@ -9,7 +9,6 @@ import { defaultHook } from "./default-hook.js";
 import { HookCore } from "./hook-core.js";
 import { type Outcome, hookResult } from "./hook-result.js";
 import { InputFiles } from "./input-files.js";
-import { inside } from "./inside.js";
 import type { PlacedFile } from "./message.js";
 import { type Note, noteOf, noteText } from "./note.js";
 import type { StagingOptions } from "./options.js";
@@ -22,8 +21,10 @@ const MAX_FOLDER_BYTES = 120;
 export interface StagingSession<TExtraBody> {
   readonly session: HarnessSession<TExtraBody>;
   readonly core: SessionCore;
-  /** The same for all handles of it. */
+  /** The same for all handles of it in this process. */
   readonly key: string;
+  /** For calls that are given none. */
+  readonly extraBody: TExtraBody | undefined;
 }
 
 export interface Candidate<M extends MessageLike> {
@@ -39,8 +40,8 @@ export async function stageMessage<TExtraBody, M extends MessageLike>(
   messages: NativeMessages,
   cancellation: Cancellation | undefined,
 ): Promise<{ note: Note; staged: StagedFile[] }> {
-  const { core, key } = place;
-  const outcome = await inside(key, () => runHook(place, candidate, options, cancellation));
+  const { core } = place;
+  const outcome = await runHook(place, candidate, options, cancellation);
   cancellation?.check();
   const note = noteOf(outcome.notice, candidate.files, outcome.kept);
   const text = noteText(note);
@@ -52,14 +53,14 @@ export async function stageMessage<TExtraBody, M extends MessageLike>(
 }
 
 async function runHook<TExtraBody, M extends MessageLike>(
-  { session, core }: StagingSession<TExtraBody>,
+  { session, core, extraBody: fallback }: StagingSession<TExtraBody>,
   { message, id, files: parts }: Candidate<M>,
-  { stageMessage: hook, fetchFile, extraBody, signal }: StagingOptions<TExtraBody, M>,
+  { stageMessage: hook, fetchFile, extraBody = fallback, signal }: StagingOptions<TExtraBody, M>,
   cancellation: Cancellation | undefined,
 ): Promise<Outcome> {
   const inputs = new InputFiles();
   const hookCore = new HookCore(core, signal);
-  let failure: unknown;
+  let failure: HarnessFileError | undefined;
   try {
     for (const part of parts) {
       cancellation?.check();
@@ -78,17 +79,16 @@ async function runHook<TExtraBody, M extends MessageLike>(
     const result = await (cancellation === undefined ? running : Promise.race([running, cancellation.aborted]));
     return hookResult(result, id, inputs.files);
   } catch (error) {
-    failure = coded(error, cancellation);
+    failure = signal?.aborted === true && cancellation !== undefined ? cancellation.error() : coded(error);
     throw failure;
   } finally {
-    await hookCore.gate.close();
+    await hookCore.end(failure);
     await inputs.cancelUnread(failure);
   }
 }
 
 /** What a callback throws comes out coded; its text may hold host paths, and is left to `cause`. */
-function coded(error: unknown, cancellation: Cancellation | undefined): HarnessFileError {
-  cancellation?.check();
+function coded(error: unknown): HarnessFileError {
   if (error instanceof HarnessFileError) return error;
   return new HarnessFileError("FS_IO_ERROR", `The stageMessage hook failed (${nameOf(error)})`, { cause: error });
 }

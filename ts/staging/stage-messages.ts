@@ -3,7 +3,7 @@ import type { MessageLike, StagedFile, StagedMessages } from "../../index.js";
 import { type Cancellation, settled } from "../cancellation.js";
 import { HarnessFileError, toFileError, unwrap } from "../errors.js";
 import type { NativeMessages } from "../native.js";
-import { refuseInside } from "./inside.js";
+import { inside, refuseInside } from "./inside.js";
 import { filesIn, forModel } from "./message.js";
 import { messageId } from "./message-id.js";
 import { type Note, parseNote, stagedAway } from "./note.js";
@@ -25,7 +25,7 @@ export async function stageMessages<TExtraBody, M extends MessageLike>(
     return await core.cancellable(given.signal, async (cancellation) => {
       const candidates = await findCandidates(list, cancellation);
       const work = new Staging(place, given, candidates, cancellation);
-      if (candidates.size > 0) await inTurn(key, cancellation, () => work.run());
+      if (candidates.size > 0) await inTurn(key, cancellation, () => inside(key, () => work.run()));
       return work.result(list);
     });
   } catch (error) {
@@ -92,18 +92,19 @@ class Staging<TExtraBody, M extends MessageLike> {
     const before = unwrap(await lock.notes(ids));
     const known = new Map(ids.map((id, at) => [id, parseNote(before[at])]));
     for (const candidate of this.#candidates.values()) {
-      const { id, files } = candidate;
+      const { id } = candidate;
       if (this.#notes.has(id)) continue; // the same message again
-      const note = this.#options.restage ? undefined : known.get(id);
-      if (note !== undefined) {
+      const files = candidate.files.filter(
+        ({ file }) => !(file instanceof URL) || this.#options.fetchFile !== undefined,
+      );
+      const note = known.get(id);
+      if (files.length > 0 && (note === undefined || this.#options.restage)) {
+        const done = await stageMessage(this.#place, { ...candidate, files }, this.#options, lock, this.#cancellation);
+        this.#notes.set(id, done.note);
+        this.#staged.push(...done.staged);
+      } else if (note !== undefined) {
         this.#notes.set(id, note);
-        continue;
       }
-      const here = files.filter(({ file }) => !(file instanceof URL) || this.#options.fetchFile !== undefined);
-      if (here.length === 0) continue;
-      const done = await stageMessage(this.#place, { ...candidate, files: here }, this.#options, lock, this.#cancellation);
-      this.#notes.set(id, done.note);
-      this.#staged.push(...done.staged);
     }
   }
 

@@ -15,7 +15,8 @@ export class Unread {
   }
 
   #watched(content: FileContent): FileContent {
-    if (typeof content !== "object" || content === null || content instanceof ReadableStream || "read" in content) return content;
+    if (typeof content !== "object" || content === null || content instanceof ReadableStream || "read" in content)
+      return content;
     const take = <T>(value: T): T => {
       this.#taken = true;
       return value;
