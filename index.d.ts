@@ -1,6 +1,7 @@
 /// <reference types="node" />
 /// <reference lib="esnext.disposable" />
 // The public contract of `@little-stack/files`. Kept by hand; the compiler checks ts/index.ts against it.
+import type { ToolResultFile } from "./client.js";
 
 // ── Content ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -22,6 +23,7 @@ export type FileContent =
   | ArrayBuffer
   | ArrayBufferView
   | Blob
+  | BlobLike
   | ByteStream
   | AsyncIterable<Uint8Array | string>
   | Iterable<Uint8Array>;
@@ -33,6 +35,14 @@ export interface ByteStream {
     cancel(reason?: unknown): Promise<void>;
     releaseLock(): void;
   };
+}
+
+/** What we use of a Blob: structural as well, since the DOM's and the one of node:buffer (`openAsBlob`) differ in type. */
+export interface BlobLike {
+  readonly size: number;
+  readonly type: string;
+  arrayBuffer(): Promise<ArrayBuffer>;
+  stream(): ByteStream;
 }
 
 // ── FileWriter ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -221,14 +231,18 @@ export interface LocalHostOptions<TExtraBody = unknown> {
   /** Default `.little-harness` in the working folder. Folders are made 0700, files 0600. */
   dataDir?: string;
   /**
-   * When a write is on the disk for good. "turn" (default): after `session.flush()`; "write": before each write resolves;
-   * "none": when the system sees fit, unless `flush` is called.
+   * When a write is on the disk for good. "turn" (default): after `turn.finish()` or `session.flush()`; "write": before each
+   * write resolves; "none": when the system sees fit, unless `flush` is called.
    */
   durability?: "turn" | "write" | "none";
   /** Limits whose excess is FS_QUOTA_EXCEEDED. Integers, 0 or more. Default: none. */
   quota?: { sessionBytes?: number; fileBytes?: number; sessionFiles?: number };
   /** What stays out of events and traces: content below these paths, values under these metadata keys (in any case). */
   redaction?: { paths?: readonly string[]; keys?: readonly string[] };
+  /** What happens to tool results that are too large for the model. Default: they go to files. */
+  offload?: false | OffloadOptions;
+  /** What `beginTurn` does while a turn of the same session runs: it waits (default), or is FS_BUSY. */
+  concurrentTurns?: "queue" | "reject";
   /** false: no trace.ndjson. `diff` (default true): the events of text files up to 256 KiB hold a bounded unified diff. */
   trace?: false | { diff?: boolean };
   /** Called for each event, before the call that caused it settles. A throw is ignored, with one warning. */
@@ -244,18 +258,23 @@ export interface LocalHost<TExtraBody = unknown> extends AsyncDisposable {
 export interface SessionManager<TExtraBody = unknown> {
   /**
    * Opens the session, or makes it. Each call gives its own handle. `id` is a non-empty string of at most 1,024 bytes
-   * without lone surrogates; any such string is safe. `metadata` is kept when the session is made.
+   * without lone surrogates; any such string is safe. `metadata` is kept when the session is made. `extraBody` is for turns
+   * and staging of this handle that are given none.
    */
   getOrCreate(options: { id: string; extraBody?: TExtraBody; metadata?: Record<string, unknown> }): Promise<HarnessSession<TExtraBody>>;
   get(id: string, options?: { extraBody?: TExtraBody }): Promise<HarnessSession<TExtraBody> | undefined>;
   /** Sorted by id. `after` is the last id of the page before. */
   list(options?: { limit?: number; after?: string }): Promise<SessionInfo[]>;
-  /** Removes the session's files, rows and artifacts, and nothing else. Open handles get FS_CLOSED from then on. */
+  /**
+   * Removes the session's files, rows and artifacts, and nothing else. Open handles get FS_CLOSED from then on. FS_BUSY while
+   * a turn of the session runs.
+   */
   delete(id: string): Promise<void>;
 }
 
 export interface SessionInfo {
   id: string;
+  /** "running" while a turn of the session runs in this process. */
   state: "idle" | "queued" | "running" | "failed";
   createdAt: Date;
   updatedAt: Date;
@@ -270,7 +289,30 @@ export interface HarnessSession<TExtraBody = unknown> extends AsyncDisposable {
   readonly id: string;
   readonly files: FileWriter;
   readonly artifacts: SessionArtifacts;
-  status(): Promise<SessionInfo>;
+  status(): Promise<SessionInfo & { stagedMessageIds: string[] }>;
+  /**
+   * Begins a turn: one response to one input. There is one at a time in a session, in all processes; a process that dies
+   * frees its turn. See `concurrentTurns`. From inside a turn of the same session it is FS_BUSY at once, as it would wait for
+   * itself. `signal` aborts the turn, also while it waits for the one before (FS_ABORTED). `metadata` is for the host.
+   *
+   * @throws FS_BUSY, FS_ABORTED, FS_INVALID_OPTION
+   */
+  beginTurn(options?: {
+    extraBody?: TExtraBody;
+    signal?: AbortSignal;
+    metadata?: Record<string, unknown>;
+  }): Promise<Turn<TExtraBody>>;
+  /**
+   * Brings the files that users sent with their messages into the session, once for each message, also when two requests
+   * or two processes race; gives the messages as the model is to get them. See {@link StageMessagesOptions}.
+   *
+   * A write or a hook that fails makes it reject, and that message does not count as staged; those before it do.
+   *
+   * @throws FS_INVALID_OPTION, FS_INVALID_CONTENT (a malformed `data:` URL or base64 text; `fetchFile` failed), FS_BUSY (from
+   * inside a hook of the same session), FS_IO_ERROR (the hook failed: `cause` is its own error), FS_ABORTED, and whatever a
+   * write throws
+   */
+  stageMessages<M extends MessageLike>(messages: readonly M[], options?: StageMessagesOptions<TExtraBody, M>): Promise<StagedMessages<M>>;
   /** When it resolves, everything written so far is on the disk. */
   flush(): Promise<void>;
   /**
@@ -278,7 +320,10 @@ export interface HarnessSession<TExtraBody = unknown> extends AsyncDisposable {
    * the handle is closed.
    */
   hostPaths(): { session: string; artifacts: string; persistent: Record<string, string> };
-  /** Ends this handle only. Waits for its running calls; what comes after is FS_CLOSED. May be called again. */
+  /**
+   * Ends this handle only. Aborts its running turn, waits for its running calls; what comes after is FS_CLOSED. May be called
+   * again.
+   */
   close(): Promise<void>;
 }
 
@@ -289,6 +334,248 @@ export interface SessionArtifacts {
   read(idOrPath: string, options?: ReadFileOptions): Promise<FileData>;
 }
 
+// ── Turns ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * One response to one input. `finish` and `abort` may be called any number of times: the first one decides. Afterwards its
+ * files and tools are FS_CLOSED.
+ *
+ * `await using` aborts the turn unless it was finished: fine around `generateText`, wrong around a streamed response, which
+ * goes on after the block. There, use `callbacks` and `signal`.
+ */
+export interface Turn<TExtraBody = unknown> extends AsyncDisposable {
+  readonly id: string;
+  /** Writes have the source "tool". */
+  readonly files: FileWriter;
+  /**
+   * The same tools, for the AI SDK 5, 6 and 7: their `execute` finds the turn with {@link harnessToolContext}, hooks run, and
+   * large results go to files. Tools without `execute` are returned as they are.
+   *
+   * An output over the limit is a {@link ToolResultFile} at run time, also in `toolResults`, callbacks and UI messages: test
+   * with `isToolResultFile`.
+   */
+  tools<T extends Record<string, ToolLike>>(tools: T, options?: TurnToolsOptions): T;
+  /**
+   * To spread into `streamText`: finishes the turn in `onFinish`, aborts it in `onError` and `onAbort`, then calls yours. A
+   * client that leaves a streamed response makes the SDK call none of them: pass its signal to `beginTurn` as well.
+   */
+  callbacks(mine?: {
+    onFinish?: (event: any) => unknown;
+    onError?: (event: any) => unknown;
+    onAbort?: (event: any) => unknown;
+  }): {
+    onFinish: (event: any) => Promise<void>;
+    onError: (event: any) => Promise<void>;
+    onAbort: (event: any) => Promise<void>;
+  };
+  /** For tools that are not wrapped, on AI SDK 5 and 6: `experimental_context: { ...turn.context }`. Version 7 drops it. */
+  readonly context: HarnessToolContext<TExtraBody>;
+  /** For tools that are not wrapped: what `fn` calls finds the turn, also later on. `turn.run(() => generateText(…))` */
+  run<R>(fn: () => R): R;
+  /**
+   * What other programs, such as a shell, changed under the roots while `fn` ran: as events, and sorted by path. Compares
+   * stamps, and hashes only where they moved. When `fn` throws, there are the events, and its error.
+   */
+  track<R>(fn: () => Promise<R>, options?: { source?: string }): Promise<{ result: R; changes: FileChange[] }>;
+  /**
+   * Waits for running calls of `turn.files`, and flushes. Rejects when the turn was aborted (FS_ABORTED), and when the flush
+   * failed; the turn is over then, too. `signal` ends the wait: the turn is aborted.
+   */
+  finish(options?: { signal?: AbortSignal }): Promise<FinishedTurn>;
+  /** Ends the turn, running calls of `turn.files` too. What was written stays. After `finish` it does nothing. */
+  abort(reason?: unknown): Promise<void>;
+}
+
+export interface FinishedTurn {
+  turnId: string;
+  persistence: PersistenceStatus;
+  /** Each file that was read, written or removed at least once in the turn, by its tools or seen by `track`; sorted. */
+  files: { read: string[]; written: string[]; edited: string[]; removed: string[] };
+  commitManual(): Promise<PersistenceStatus>;
+}
+
+export interface FileChange {
+  path: string;
+  change: "created" | "updated" | "deleted";
+  before?: { bytes: number; sha256: string };
+  after?: { bytes: number; sha256: string };
+}
+
+export type PersistenceStatus = { status: "not-configured" };
+
+// ── Tools: context, hooks, large results ───────────────────────────────────────────────────────────────────────────────
+
+/**
+ * The turn in which a tool is called: from `options`, the second argument of its `execute`, else from the asynchronous
+ * context. `options` itself is what the SDK made it. Outside of a turn it throws FS_NO_CONTEXT, which says how to wire it.
+ */
+export function harnessToolContext<TExtraBody = unknown>(options?: unknown): HarnessToolContext<TExtraBody>;
+/** The same, and undefined outside of a turn. */
+export function tryHarnessToolContext<TExtraBody = unknown>(options?: unknown): HarnessToolContext<TExtraBody> | undefined;
+
+export interface HarnessToolContext<TExtraBody = unknown> {
+  readonly session: HarnessSession<TExtraBody>;
+  readonly files: FileWriter;
+  readonly artifacts: SessionArtifacts;
+  readonly extraBody?: TExtraBody;
+  readonly turnId: string;
+  /** From the call's own options, however the context was found. */
+  readonly toolCallId?: string;
+  readonly abortSignal?: AbortSignal;
+  /** Wraps the tools of a sub-agent into the same turn. */
+  readonly tools: Turn<TExtraBody>["tools"];
+}
+
+/** Structural: any version's tool will do. */
+export interface ToolLike {
+  execute?: ((input: any, options: any) => any) | undefined;
+  /** Its results stay as they are, whatever their size. */
+  offload?: false;
+  /** Its `execute` gives an AsyncIterable though it is no async generator function; needed only with a `before` hook. */
+  streaming?: true;
+}
+
+export interface TurnToolsOptions {
+  hooks?: readonly ToolHook[];
+  /** Over the host's, field by field. */
+  offload?: false | OffloadOptions;
+}
+
+export interface ToolCall {
+  toolName: string;
+  toolCallId?: string;
+  input: unknown;
+}
+
+/**
+ * Hooks are layers around the call: `before` in order, `after` in reverse. Offload is outside of them all. For a generator
+ * tool `after` sees the last value. With a `before` hook a tool that gives an AsyncIterable without saying so (see
+ * {@link ToolLike}) is drained.
+ */
+export interface ToolHook {
+  /** A throw or `{ block }` ends the call: no tool, no later hook, no `after`. It then rejects with that text. */
+  before?(
+    call: ToolCall,
+    ctx: HarnessToolContext<any>,
+  ): void | { block: string } | { input: unknown } | Promise<void | { block: string } | { input: unknown }>;
+  /** Gives the result in place of the one there is; undefined leaves it. A throw makes the call fail. */
+  after?(call: ToolCall, result: unknown, ctx: HarnessToolContext<any>): unknown;
+}
+
+export interface OffloadOptions {
+  /** Results that take more bytes of JSON (or of text, for a string) go to files. Default 16,384; at least 1,024. */
+  maxInlineBytes?: number;
+  /** How much of the result's beginning a reference shows. Default 512. */
+  previewBytes?: number;
+  /** Below /artifacts or /session, at most 200 bytes. Default /artifacts/tool-results */
+  outputDir?: string;
+  /** When the file cannot be written: the tool call fails (default), or the model gets a bounded beginning of the result. */
+  onOffloadError?: "fail" | "inline";
+  /** Leaves all other results alone. Also picks tools with an `outputSchema` or `toModelOutput`, which are exempt else. */
+  only?: (call: ToolCall, result: unknown) => boolean;
+  /** For all inline results of a turn; one that would go over it goes to a file, unless a reference would save nothing. */
+  turnBudgetBytes?: number;
+}
+
+/**
+ * The same measuring, file and reference outside of a tool call; undefined when the result may stay inline. `files` is
+ * `session.files`, `turn.files` or `ctx.files`; the host's options hold where `options` says nothing.
+ */
+export function offloadToolResult(
+  files: FileWriter,
+  call: ToolCall,
+  result: unknown,
+  options?: OffloadOptions,
+): Promise<ToolResultFile | undefined>;
+
+/** What to tell the model about references, in a system prompt. `readTool` names the tool that reads files, if there is one. */
+export function offloadInstructions(options?: OffloadOptions & { readTool?: string }): string;
+
+export { isToolResultFile, toolResultFileSchema } from "./client.js";
+export type { JsonSketch, ToolResultFile } from "./client.js";
+
+// ── Staging message files ──────────────────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * A message of the AI SDK 5, 6 or 7, for the UI (`parts`) or the model (`content`); of version 4, too, with its
+ * `experimental_attachments`. Without an `id` it is known as `m_` and 16 hex digits of the sha256 of its JSON.
+ */
+export interface MessageLike {
+  id?: string;
+  role: string;
+  parts?: readonly unknown[];
+  content?: unknown;
+}
+
+/**
+ * Only messages of the role "user" are looked at, and of them the parts that hold a file: `data:` URLs, base64 text, bytes, a
+ * Blob or File, text that is tagged as a file, and with `fetchFile` what is behind an http(s) URL. All else stays as it is;
+ * so does a file that came into a message after that was staged.
+ */
+export interface StageMessagesOptions<TExtraBody = unknown, M extends MessageLike = MessageLike> {
+  /**
+   * Called for each message with files that was not staged yet. Default: writes each file to
+   * `/session/user-input/<message id>/<safe name>`.
+   */
+  stageMessage?: (input: StageMessageInput<TExtraBody, M>) => Promise<StageMessageResult | void>;
+  /** Fetches what a part says is behind a URL. Without it such parts stay in the message. `data:` URLs need nothing. */
+  fetchFile?: (url: URL, part: unknown) => Promise<{ content: FileContent; mediaType?: string; name?: string }>;
+  extraBody?: TExtraBody;
+  /** Runs the hook again for messages that were staged. Default false. */
+  restage?: boolean;
+  signal?: AbortSignal;
+}
+
+export interface StageMessageInput<TExtraBody = unknown, M extends MessageLike = MessageLike> {
+  message: M;
+  inputFiles: InputFile[];
+  /** Its writes have the source "user-message", end with the signal, and are FS_CLOSED once the hook has ended. */
+  files: FileWriter;
+  session: HarnessSession<TExtraBody>;
+  extraBody?: TExtraBody;
+  abortSignal?: AbortSignal;
+}
+
+export interface InputFile {
+  /** As it was given; else from its URL or media type. Anything may be in it: never use it as a path. */
+  name: string;
+  /**
+   * Good as a file name everywhere: letters and digits of any script, `.`, `_`, `-`; at most 120 bytes, with the extension
+   * of `name`; unique within its message, also where upper and lower case are the same.
+   */
+  safeName: string;
+  mediaType?: string;
+  /** When known without reading it. */
+  bytes?: number;
+  /** What was fetched is a stream, to be read once; it is cancelled when the hook does not read it. */
+  content: FileContent;
+}
+
+/** A hook that gives neither files nor a notice leaves its message as it is. */
+export interface StageMessageResult {
+  /** The part stays in the model's messages as well (images for a vision model). Default false. */
+  keep?: boolean | ((file: InputFile) => boolean);
+  stagedFiles?: (FileRef & { originalName?: string; messageId?: string })[];
+  /** A text for the model, put at the end of the message. Default: lists the paths of `stagedFiles`. "" for none. */
+  notice?: string;
+  /** For the events of this message. A plain JSON object of at most 64 KiB. */
+  metadata?: Record<string, unknown>;
+}
+
+export interface StagedFile extends FileRef {
+  messageId: string;
+  originalName: string;
+}
+
+export interface StagedMessages<M extends MessageLike = MessageLike> {
+  /** For the model: staged file parts taken out and the notice put in, in copies. Other messages are the same objects. */
+  messages: M[];
+  /** What this call staged. */
+  staged: StagedFile[];
+  /** Those in `messages`, in their order; of messages that were staged before, too. */
+  notices: string[];
+}
+
 // ── Events and errors ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 export type HarnessFileEventType =
@@ -297,6 +584,8 @@ export type HarnessFileEventType =
   | "harness.file.deleted"
   | "harness.file.refused"
   | "harness.file.staged_from_host"
+  | "harness.file.written_by_tool"
+  | "harness.file.staged_from_message"
   | "harness.artifact.created"
   | "harness.filesystem.mounted"
   | "harness.index.rebuilt";

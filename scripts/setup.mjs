@@ -1,5 +1,5 @@
 // Everything between a fresh clone and a package that runs. What is already done is skipped.
-import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isFresh, stamp } from "./stamp.mjs";
 import { root, step } from "./steps.mjs";
@@ -15,7 +15,7 @@ const addonSources = [
   "core/src",
   "scripts/setup.mjs",
 ];
-const scriptSources = ["ts", "index.d.ts", "tsconfig.json", "scripts/setup.mjs"];
+const scriptSources = ["ts", "index.d.ts", "client.d.ts", "tsconfig.json", "package.json", "scripts/setup.mjs"];
 
 export async function setup({ force = false } = {}) {
   const installed = isInstalled();
@@ -48,13 +48,26 @@ async function buildAddon() {
   stamp("addon", addonSources, addonOutputs());
 }
 
-/** One file in the end: thirty modules take three times as long to import. */
+/** A few files in the end: thirty modules take three times as long to import. */
 async function buildScripts() {
-  rmSync(join(root, ".cache/ts"), { recursive: true, force: true });
+  for (const folder of [".cache/ts", ".cache/bundle"]) rmSync(join(root, folder), { recursive: true, force: true });
   await step("Compiling TypeScript", tool("tsc"), ["-p", "tsconfig.json", "--outDir", ".cache/ts"]);
-  const bundle = ["./.cache/ts/index.js", "--platform=node", "--format=esm", "--file=dist/index.js"];
-  await step("Bundling", tool("rolldown"), bundle);
+  await step("Bundling", tool("rolldown"), [
+    ...compiledEntries(),
+    "--platform=node",
+    "--format=esm",
+    "--dir=.cache/bundle",
+  ]);
+  rmSync(join(root, "dist"), { recursive: true, force: true });
+  renameSync(join(root, ".cache/bundle"), join(root, "dist"));
   stamp("scripts", scriptSources, scriptOutputs());
+}
+
+/** The modules behind `exports` in package.json, and the one that the first `localHost` loads. What they share is a file too. */
+function compiledEntries() {
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const outputs = [...Object.values(exports).map((entry) => entry.default ?? ""), "./dist/host.js"];
+  return outputs.filter((output) => output.startsWith("./dist/")).map((output) => output.replace("dist", ".cache/ts"));
 }
 
 const tool = (name) => join(root, "node_modules/.bin", name);
@@ -66,5 +79,8 @@ export function addonOutputs() {
 }
 
 function scriptOutputs() {
-  return existsSync(join(root, "dist/index.js")) ? ["dist/index.js"] : [];
+  if (!existsSync(join(root, "dist/index.js"))) return [];
+  return readdirSync(join(root, "dist"))
+    .sort()
+    .map((name) => `dist/${name}`);
 }

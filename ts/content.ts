@@ -80,7 +80,7 @@ function reader(stream: ByteStream): ReturnType<ByteStream["getReader"]> {
 
 // All by structure: realms, polyfills and undici have classes of their own.
 
-function isBlob(content: object): content is Blob {
+export function isBlob(content: object): content is Blob {
   const { stream, arrayBuffer, size } = content as Partial<Blob>;
   return typeof stream === "function" && typeof arrayBuffer === "function" && typeof size === "number";
 }

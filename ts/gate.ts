@@ -7,6 +7,7 @@ export class Gate {
   #running = 0;
   #closed = false;
   #whenIdle: Array<() => void> = [];
+  readonly #releases = new Set<() => void>();
 
   constructor(closedText: string) {
     this.#closedText = closedText;
@@ -31,9 +32,17 @@ export class Gate {
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
+  /** `release` is called when the gate has closed, unless what this gives is called first. */
+  onClosed(release: () => void): () => void {
+    this.#releases.add(release);
+    return () => this.#releases.delete(release);
+  }
+
   /** Refuses newcomers at once; resolves when nothing runs any more. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#running > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+    for (const release of this.#releases) release();
+    this.#releases.clear();
   }
 }

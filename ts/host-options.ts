@@ -4,12 +4,15 @@ import * as check from "./check.js";
 import { HarnessFileError } from "./errors.js";
 import type { HarnessTraceEvent } from "../index.js";
 import type { NativeHostOptions } from "./native.js";
+import { DEFAULTS, offloadOption } from "./tools/offload-options.js";
+import type { TurnSettings } from "./turn/turns.js";
 
 const DEFAULT_DATA_DIR = ".little-harness";
 
 export interface HostOptions {
   native: NativeHostOptions;
   onEvent: ((event: HarnessTraceEvent) => unknown) | undefined;
+  turns: TurnSettings;
 }
 
 export function hostOptions(options: unknown): HostOptions {
@@ -28,7 +31,12 @@ export function hostOptions(options: unknown): HostOptions {
       // Tests run the whole suite on the resolver that stands in for openat2.
       ...(process.env["LITTLE_FILES_RESOLVER"] === "walk" && { resolver: "walk" }),
     };
-    return { native, onEvent: onEvent as HostOptions["onEvent"] };
+    const turns: TurnSettings = {
+      concurrent: check.oneOf(given, "concurrentTurns", ["queue", "reject"]) ?? "queue",
+      offload: offloadOption(given, DEFAULTS),
+      flushes: native.durability !== "none",
+    };
+    return { native, onEvent: onEvent as HostOptions["onEvent"], turns };
   });
 }
 

@@ -7,6 +7,7 @@ import { EventSink } from "./events.js";
 import { Gate } from "./gate.js";
 import { hostOptions } from "./host-options.js";
 import type { Addon, NativeHost } from "./native.js";
+import type { SessionParts } from "./session.js";
 import { Sessions } from "./sessions.js";
 
 export function localHost<TExtraBody = unknown>(options?: LocalHostOptions<TExtraBody>): LocalHost<TExtraBody> {
@@ -18,11 +19,12 @@ export function localHost<TExtraBody = unknown>(options?: LocalHostOptions<TExtr
 }
 
 function open<TExtraBody>(options: unknown): Host<TExtraBody> {
-  const { native, onEvent } = hostOptions(options);
+  const { native, onEvent, turns } = hostOptions(options);
   const addon = loadAddon();
   checkFree(native.dataDir, addon);
   const host = unwrap(addon.NativeHost.open(native));
-  return new Host(host, addon, new EventSink(onEvent), claim(host, addon));
+  const parts = { addon, sink: new EventSink(onEvent), turns, offload: turns.offload };
+  return new Host(host, parts, claim(host, addon));
 }
 
 /** The folder may have been another copy's since it was asked for. */
@@ -43,14 +45,14 @@ class Host<TExtraBody> implements LocalHost<TExtraBody> {
   readonly #release: () => void;
   #closing: Promise<void> | undefined;
 
-  constructor(native: NativeHost, addon: Addon, sink: EventSink, release: () => void) {
-    const sessions = new Sessions<TExtraBody>(native, addon, this.#gate, sink);
+  constructor(native: NativeHost, parts: SessionParts, release: () => void) {
+    const sessions = new Sessions<TExtraBody>(native, this.#gate, parts);
     this.sessions = sessions;
     this.#native = native;
     this.#closeSessions = () => sessions.closeAll();
     this.#release = release;
     // What opening had to tell comes when the caller has its host.
-    queueMicrotask(() => sink.deliverAll(native.takeEvents()));
+    queueMicrotask(() => parts.sink.deliverAll(native.takeEvents()));
   }
 
   close(): Promise<void> {

@@ -10,8 +10,10 @@ const MAX_READ_BYTES = 256 * 1024;
 /** Ends the native reader and the signal's listener, whichever way it goes: both are the stream's from here on. */
 export function readStream(native: NativeRead, gate: Gate, cancellation?: Cancellation): ReadableStream<Uint8Array> {
   let open = true;
+  const forget = gate.onClosed(closer(native));
   const end = (): void => {
     open = false;
+    forget();
     native.close();
     cancellation?.dispose();
   };
@@ -20,11 +22,18 @@ export function readStream(native: NativeRead, gate: Gate, cancellation?: Cancel
     return located(toFileError(error), native.path);
   };
 
+  async function next(room: number): ReturnType<NativeRead["next"]> {
+    gate.enter();
+    try {
+      return await native.next(Math.min(room, MAX_READ_BYTES));
+    } finally {
+      gate.leave();
+    }
+  }
+
   async function pull(controller: ReadableByteStreamController): Promise<void> {
     try {
-      gate.check();
-      const room = controller.byobRequest?.view?.byteLength ?? MAX_READ_BYTES;
-      const result = await native.next(Math.min(room, MAX_READ_BYTES));
+      const result = await next(controller.byobRequest?.view?.byteLength ?? MAX_READ_BYTES);
       if (!open) return native.close(); // cancelled or aborted meanwhile
       const chunk = settled(result, cancellation);
       if (chunk !== null) return give(controller, chunk);
@@ -47,6 +56,12 @@ export function readStream(native: NativeRead, gate: Gate, cancellation?: Cancel
     },
     { highWaterMark: 0 },
   );
+}
+
+/** Closes the file with its session. Held weakly: a stream that nobody holds any more need not wait for that. */
+function closer(native: NativeRead): () => void {
+  const held = new WeakRef(native);
+  return () => held.deref()?.close();
 }
 
 /** Copied: memory that the addon allocated cannot be transferred, and a byte stream transfers what it gives. */

@@ -5,6 +5,7 @@ import { type HarnessFileError, located, toFailure, toFileError } from "./errors
 import type { SessionEvents } from "./events.js";
 import type { Gate } from "./gate.js";
 import type { Addon, NativeSession } from "./native.js";
+import type { OffloadSettings } from "./tools/offload-options.js";
 
 /** Refusals, which are events; other failures are not. */
 const REFUSALS: ReadonlySet<FsErrorCode> = new Set<FsErrorCode>([
@@ -31,17 +32,22 @@ export interface Operation {
   readonly turnId?: string;
 }
 
+export type CoreParts = Pick<SessionCore, "native" | "addon" | "gate" | "events" | "offload">;
+
 export class SessionCore {
   readonly native: NativeSession;
   readonly addon: Addon;
   readonly gate: Gate;
   readonly events: SessionEvents;
+  /** What the host says of large results. */
+  readonly offload: OffloadSettings | false;
 
-  constructor(native: NativeSession, addon: Addon, gate: Gate, events: SessionEvents) {
+  constructor({ native, addon, gate, events, offload }: CoreParts) {
     this.native = native;
     this.addon = addon;
     this.gate = gate;
     this.events = events;
+    this.offload = offload;
   }
 
   /**

@@ -1,36 +1,80 @@
 // A handle on a session.
-import type { FileWriter, HarnessSession, SessionArtifacts, SessionInfo } from "../index.js";
+import type {
+  FileWriter,
+  HarnessSession,
+  MessageLike,
+  SessionArtifacts,
+  SessionInfo,
+  StageMessagesOptions,
+  StagedMessages,
+  Turn,
+} from "../index.js";
 import { artifacts } from "./artifacts.js";
 import { unwrap } from "./errors.js";
 import { type EventSink, SessionEvents } from "./events.js";
 import { sessionInfo } from "./facts.js";
 import { fileWriter } from "./file-writer.js";
 import { Gate } from "./gate.js";
-import type { Addon, NativeSession } from "./native.js";
-import { SessionCore } from "./session-core.js";
+import type { NativeSession } from "./native.js";
+import { type CoreParts, SessionCore } from "./session-core.js";
+import { stageMessages } from "./staging/stage-messages.js";
+import { TurnQueue } from "./turn/turn-queue.js";
+import { type TurnSettings, Turns } from "./turn/turns.js";
+
+/** What the sessions of a host have in common. */
+export interface SessionParts extends Pick<CoreParts, "addon" | "offload"> {
+  readonly sink: EventSink;
+  readonly turns: TurnSettings;
+}
 
 export class Session<TExtraBody> implements HarnessSession<TExtraBody> {
   readonly id: string;
   readonly files: FileWriter;
   readonly artifacts: SessionArtifacts;
   readonly #core: SessionCore;
-  readonly #events: SessionEvents;
+  /** Names the session among all of this process. */
+  readonly #key: string;
+  readonly #turns: Turns<TExtraBody>;
+  readonly #extraBody: TExtraBody | undefined;
   readonly #onClosed: (session: Session<TExtraBody>) => void;
   #closing: Promise<void> | undefined;
 
-  constructor(native: NativeSession, addon: Addon, sink: EventSink, onClosed: (session: Session<TExtraBody>) => void) {
+  constructor(
+    native: NativeSession,
+    key: string,
+    extraBody: TExtraBody | undefined,
+    { sink, turns, ...parts }: SessionParts,
+    onClosed: (session: Session<TExtraBody>) => void,
+  ) {
     this.id = native.id;
-    this.#events = new SessionEvents(native, sink);
-    this.#core = new SessionCore(native, addon, new Gate("session"), this.#events);
+    const gate = new Gate("The session is closed. Open it again.");
+    this.#core = new SessionCore({ ...parts, native, gate, events: new SessionEvents(native, sink) });
+    this.#key = key;
+    this.#extraBody = extraBody;
+    this.#turns = new Turns(key, this.#core, turns, extraBody);
     this.files = fileWriter(this.#core, { source: "app-context", origin: "host" });
     this.artifacts = artifacts(this.#core, this.files);
     this.#onClosed = onClosed;
   }
 
-  status(): Promise<SessionInfo> {
-    return this.#core.perform({ name: "status", path: undefined }, async () =>
-      sessionInfo(unwrap(await this.#core.native.status())),
-    );
+  status(): Promise<SessionInfo & { stagedMessageIds: string[] }> {
+    return this.#core.perform({ name: "status", path: undefined }, async () => {
+      const info = unwrap(await this.#core.native.status());
+      const stagedMessageIds = unwrap(await this.#core.native.stagedMessageIds());
+      return { ...sessionInfo(info, TurnQueue.isRunning(this.#key) ? "running" : "idle"), stagedMessageIds };
+    });
+  }
+
+  beginTurn(options?: Parameters<HarnessSession<TExtraBody>["beginTurn"]>[0]): Promise<Turn<TExtraBody>> {
+    return this.#turns.begin(this, options);
+  }
+
+  async stageMessages<M extends MessageLike>(
+    messages: readonly M[],
+    options?: StageMessagesOptions<TExtraBody, M>,
+  ): Promise<StagedMessages<M>> {
+    const place = { session: this, core: this.#core, key: this.#key, extraBody: this.#extraBody };
+    return stageMessages(place, messages, options);
   }
 
   flush(): Promise<void> {
@@ -50,8 +94,10 @@ export class Session<TExtraBody> implements HarnessSession<TExtraBody> {
   }
 
   async #close(): Promise<void> {
-    await this.#core.gate.close();
-    await this.#events.settle();
+    const idle = this.#core.gate.close();
+    await this.#turns.close();
+    await idle;
+    await this.#core.events.settle();
     this.#core.native.close();
     this.#onClosed(this);
   }

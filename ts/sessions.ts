@@ -2,50 +2,68 @@
 import type { HarnessSession, SessionInfo, SessionManager } from "../index.js";
 import * as check from "./check.js";
 import { toFileError, unwrap } from "./errors.js";
-import type { EventSink } from "./events.js";
 import { sessionInfo } from "./facts.js";
 import type { Gate } from "./gate.js";
-import type { Addon, NativeHost } from "./native.js";
-import { Session } from "./session.js";
+import type { NativeHost } from "./native.js";
+import { Session, type SessionParts } from "./session.js";
+import { TurnQueue } from "./turn/turn-queue.js";
 
 const PAGE = 512;
 
 export class Sessions<TExtraBody> implements SessionManager<TExtraBody> {
   readonly #native: NativeHost;
-  readonly #addon: Addon;
   readonly #gate: Gate;
-  readonly #sink: EventSink;
+  readonly #parts: SessionParts;
   readonly #open = new Set<Session<TExtraBody>>();
 
-  constructor(native: NativeHost, addon: Addon, gate: Gate, sink: EventSink) {
+  constructor(native: NativeHost, gate: Gate, parts: SessionParts) {
     this.#native = native;
-    this.#addon = addon;
     this.#gate = gate;
-    this.#sink = sink;
+    this.#parts = parts;
   }
 
-  getOrCreate(options: { id: string; metadata?: Record<string, unknown> }): Promise<HarnessSession<TExtraBody>> {
+  getOrCreate(options: {
+    id: string;
+    extraBody?: TExtraBody;
+    metadata?: Record<string, unknown>;
+  }): Promise<HarnessSession<TExtraBody>> {
     return this.#perform(async () => {
-      const { id, metadata } = check.readOptions(options, (given) => ({
+      const { id, extraBody, metadata } = check.readOptions(options, (given) => ({
         id: check.sessionId(given["id"]),
+        extraBody: given["extraBody"] as TExtraBody | undefined,
         metadata: check.jsonObject(given, "metadata"),
       }));
-      const session = await this.#find(id, true, metadata);
+      const session = await this.#find(id, extraBody, true, metadata);
       if (session === undefined) throw new Error("the addon made no session");
       return session;
     });
   }
 
-  get(id: string): Promise<HarnessSession<TExtraBody> | undefined> {
-    return this.#perform(() => this.#find(check.sessionId(id), false));
+  get(id: string, options?: { extraBody?: TExtraBody }): Promise<HarnessSession<TExtraBody> | undefined> {
+    return this.#perform(() => {
+      const extraBody = check.readOptions(options, (given) => given["extraBody"] as TExtraBody | undefined);
+      return this.#find(check.sessionId(id), extraBody, false);
+    });
   }
 
-  async #find(id: string, create: boolean, metadata?: string): Promise<Session<TExtraBody> | undefined> {
+  async #find(
+    id: string,
+    extraBody: TExtraBody | undefined,
+    create: boolean,
+    metadata?: string,
+  ): Promise<Session<TExtraBody> | undefined> {
     const native = unwrap(await this.#native.openSession(id, create, metadata));
     if (native === null) return undefined;
-    const session = new Session<TExtraBody>(native, this.#addon, this.#sink, (closed) => this.#open.delete(closed));
+    const session = new Session<TExtraBody>(native, this.#key(native.id), extraBody, this.#parts, (closed) =>
+      this.#open.delete(closed),
+    );
     this.#open.add(session);
     return session;
+  }
+
+  /** Two hosts of one process may have the same folder open. */
+  #key(id: string): string {
+    return `${this.#native.identity}/${id}`;
   }
 
   list(options?: { limit?: number; after?: string }): Promise<SessionInfo[]> {
@@ -59,7 +77,7 @@ export class Sessions<TExtraBody> implements SessionManager<TExtraBody> {
       while (all.length < given.limit) {
         const size = Math.min(PAGE, given.limit - all.length);
         const page = unwrap(await this.#native.listSessions(size, after));
-        for (const info of page) all.push(sessionInfo(info));
+        for (const info of page) all.push(sessionInfo(info, TurnQueue.isRunning(this.#key(info.id)) ? "running" : "idle"));
         if (page.length < size) break;
         after = page.at(-1)?.id;
       }
@@ -80,7 +98,7 @@ export class Sessions<TExtraBody> implements SessionManager<TExtraBody> {
     } catch (error) {
       throw toFileError(error);
     } finally {
-      this.#sink.deliverAll(this.#native.takeEvents());
+      this.#parts.sink.deliverAll(this.#native.takeEvents());
       this.#gate.leave();
     }
   }

@@ -9,7 +9,7 @@ import { Batch, type Filled, type Source } from "./source/batch.js";
 export interface Upload<T> {
   push(batch: Uint8Array): Promise<null | Failure>;
   finish(batch?: Uint8Array): Promise<T | Failure>;
-  abort(): Promise<null>;
+  abort(): Promise<null> | void;
 }
 
 /** Publishes all of the source, or leaves nothing behind and cancels the source. */

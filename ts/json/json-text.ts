@@ -1,13 +1,12 @@
-// JSON.stringify(value, null, 2) as bytes, a batch at a time: a walk with a stack of its own that may stop after any member.
+// A value as JSON text, in bytes, a batch at a time: a walk with a stack of its own that may stop after any member.
 import { HarnessFileError, describe, nameOf } from "../errors.js";
 import type { Batch, Filled } from "../source/batch.js";
+import { type Form, needsForm, strict } from "./form.js";
 import { JsonBytes } from "./json-bytes.js";
 import { Level, indent } from "./level.js";
 import { placeOf } from "./place.js";
-import { isUnsettled, lengthOf, rawText, settle } from "./settle.js";
+import { lengthOf, rawText } from "./settle.js";
 
-/** More than twice what JSON.stringify manages on the default stack of Node 20 to 24 (4,100 to 4,460). */
-const MAX_DEPTH = 10_000;
 /** Deeper indents are not kept: together they would take a hundred megabytes. */
 const MAX_KEPT_LEVELS = 64;
 /** After so many steps the caller may look at the clock. */
@@ -22,13 +21,18 @@ interface Frame {
   holder: Record<string | number, unknown>;
   /** undefined for an array. */
   keys: readonly string[] | undefined;
+  /** Where the members of an array come from, if not from `holder`. */
+  entries: Iterator<unknown> | undefined;
   length: number;
   at: number;
   /** Whether a member is written already. */
   some: boolean;
 }
 
+type Members = Pick<Frame, "keys" | "entries" | "length">;
+
 export class JsonText {
+  readonly #form: Form;
   #root: unknown;
   #started = false;
   /** Reused: those up to `#depth` are open. */
@@ -39,9 +43,12 @@ export class JsonText {
   readonly #levels: Level[] = [];
   readonly #out = new JsonBytes();
   #refused: HarnessFileError | undefined;
+  /** The most levels that were open at a time so far. */
+  deepest = 0;
 
-  constructor(value: unknown) {
+  constructor(value: unknown, form: Form = strict) {
     this.#root = value;
+    this.#form = form;
   }
 
   /** Goes on writing; "pause" comes every few thousand members. */
@@ -65,6 +72,7 @@ export class JsonText {
       if (!room) return "full";
       const frame = this.#frames[this.#depth] as Frame;
       if (frame.at === frame.length) this.#close(frame);
+      else if (frame.entries !== undefined) this.#entry(frame, frame.entries);
       else if (frame.keys === undefined) this.#element(frame);
       else this.#member(frame, frame.keys[frame.at] as string);
     }
@@ -73,7 +81,7 @@ export class JsonText {
 
   #start(): void {
     this.#started = true;
-    const value = isUnsettled(this.#root) ? settle(this.#root, "") : this.#root;
+    const value = this.#settled(this.#root, "");
     this.#root = undefined;
     if (!hasText(value)) throw this.#refusal(`is ${describe(value)}, which JSON cannot hold`);
     this.#value(value);
@@ -81,25 +89,61 @@ export class JsonText {
 
   #element(frame: Frame): void {
     const at = frame.at++;
-    const value = frame.holder[at];
-    const settled = isUnsettled(value) ? settle(value, at) : value;
+    let value: unknown;
+    try {
+      value = frame.holder[at];
+      if (needsForm(value)) value = this.#form.settle(value, at);
+    } catch (error) {
+      value = this.#unreadable(error);
+    }
+    this.#before(frame, undefined);
+    this.#value(hasText(value) ? value : null);
+  }
+
+  #entry(frame: Frame, entries: Iterator<unknown>): void {
+    const { done, value } = entries.next();
+    if (done === true) {
+      frame.length = frame.at;
+      return;
+    }
+    const settled = this.#settled(value, frame.at++);
     this.#before(frame, undefined);
     this.#value(hasText(settled) ? settled : null);
   }
 
   #member(frame: Frame, key: string): void {
     frame.at++;
-    const value = frame.holder[key];
-    const settled = isUnsettled(value) ? settle(value, key) : value;
-    if (!hasText(settled)) return;
+    let value: unknown;
+    try {
+      value = frame.holder[key];
+      if (needsForm(value)) value = this.#form.settle(value, key);
+    } catch (error) {
+      value = this.#unreadable(error);
+    }
+    if (!hasText(value)) return;
     this.#before(frame, key);
-    this.#value(settled);
+    this.#value(value);
+  }
+
+  #settled(value: unknown, key: string | number): unknown {
+    try {
+      return needsForm(value) ? this.#form.settle(value, key) : value;
+    } catch (error) {
+      return this.#unreadable(error);
+    }
+  }
+
+  /** What stands for what cannot be read, where the form has something. */
+  #unreadable(error: unknown): string {
+    if (this.#form.unreadable === undefined) throw error;
+    return this.#form.unreadable(error);
   }
 
   /** What stands before a member: comma, line end, indent, key. */
   #before(frame: Frame, key: string | undefined): void {
     const skip = frame.some ? 0 : 1;
     frame.some = true;
+    if (this.#depth >= this.#form.compactFrom) return this.#beforeCompact(skip, key);
     const level = this.#level();
     if (level === undefined) {
       this.#out.ascii(`,\n${indent(this.#depth + 1)}`.slice(skip));
@@ -111,6 +155,13 @@ export class JsonText {
     if (key === undefined) return;
     this.#out.quoted(key);
     this.#out.ascii(": ");
+  }
+
+  #beforeCompact(skip: number, key: string | undefined): void {
+    if (skip === 0) this.#out.ascii(",");
+    if (key === undefined) return;
+    this.#out.quoted(key);
+    this.#out.ascii(":");
   }
 
   /** undefined where indents are not kept. */
@@ -140,25 +191,44 @@ export class JsonText {
       this.#out.feed(raw);
       return;
     }
-    if (this.#isOpen(value)) throw this.#refusal("is a cycle: it holds itself");
-    if (this.#depth + 1 >= MAX_DEPTH) throw this.#refusal(`is too deep: more than ${MAX_DEPTH} levels`);
-    const isArray = Array.isArray(value);
-    const keys = isArray ? undefined : Object.keys(value);
-    const length = isArray ? lengthOf(value) : (keys as string[]).length;
-    if (length === 0) return this.#out.ascii(isArray ? "[]" : "{}");
+    if (this.#isOpen(value)) {
+      if (this.#form.cycle === undefined) throw this.#refusal("is a cycle: it holds itself");
+      return this.#out.quoted(this.#form.cycle);
+    }
+    const { maxDepth } = this.#form;
+    if (this.#depth + 1 >= maxDepth) throw this.#refusal(`is too deep: more than ${maxDepth} levels`);
+    const members = this.#members(value);
+    if (typeof members === "string") return this.#out.quoted(members);
+    const isArray = members.keys === undefined;
+    if (members.length === 0) return this.#out.ascii(isArray ? "[]" : "{}");
     this.#out.ascii(isArray ? "[" : "{");
-    this.#push(value as Frame["holder"], keys, length);
+    this.#push(value as Frame["holder"], members);
   }
 
-  #push(holder: Frame["holder"], keys: readonly string[] | undefined, length: number): void {
+  /** What a container holds; or what stands for one that cannot be looked at. */
+  #members(value: object): Members | string {
+    try {
+      const entries = this.#form.entries?.(value);
+      if (entries !== undefined) return { keys: undefined, entries, length: Infinity };
+      if (Array.isArray(value)) return { keys: undefined, entries, length: lengthOf(value) };
+      const keys = Object.keys(value);
+      return { keys, entries, length: keys.length };
+    } catch (error) {
+      return this.#unreadable(error);
+    }
+  }
+
+  #push(holder: Frame["holder"], { keys, entries, length }: Members): void {
     this.#depth++;
+    if (this.#depth >= this.deepest) this.deepest = this.#depth + 1;
     if (this.#depth >= MAX_KEPT_LEVELS) this.#deep.add(holder);
     const frame = this.#frames[this.#depth];
     if (frame === undefined) {
-      this.#frames.push({ holder, keys, length, at: 0, some: false });
+      this.#frames.push({ holder, keys, entries, length, at: 0, some: false });
     } else {
       frame.holder = holder;
       frame.keys = keys;
+      frame.entries = entries;
       frame.length = length;
       frame.at = 0;
       frame.some = false;
@@ -173,8 +243,9 @@ export class JsonText {
 
   #close(frame: Frame): void {
     const bracket = frame.keys === undefined ? "]" : "}";
-    const level = this.#level();
-    if (!frame.some) this.#out.ascii(bracket);
+    const compact = this.#depth >= this.#form.compactFrom;
+    const level = compact ? undefined : this.#level();
+    if (!frame.some || compact) this.#out.ascii(bracket);
     else if (level === undefined) this.#out.ascii(`\n${indent(this.#depth)}${bracket}`);
     else this.#out.copy(frame.keys === undefined ? level.endArray : level.endObject, 0);
     if (this.#depth >= MAX_KEPT_LEVELS) this.#deep.delete(frame.holder);

@@ -1,5 +1,6 @@
 // The text of a value as a source. Nothing of it is ever held but the batch.
 import { ignore } from "../cancellation.js";
+import type { Form } from "../json/form.js";
 import { JsonText } from "../json/json-text.js";
 import type { Pace } from "../pace.js";
 import type { Batch, Filled, Source } from "./batch.js";
@@ -8,8 +9,8 @@ export class JsonSource implements Source {
   readonly #text: JsonText;
   readonly cancel = ignore;
 
-  constructor(value: unknown) {
-    this.#text = new JsonText(value);
+  constructor(value: unknown, form?: Form) {
+    this.#text = new JsonText(value, form);
   }
 
   fill(batch: Batch, pace: Pace): Filled {

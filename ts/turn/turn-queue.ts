@@ -31,7 +31,8 @@ export class TurnQueue {
   }
 
   static isRunning(key: string): boolean {
-    return (queues.get(key)?.#running ?? 0) > 0;
+    const queue = queues.get(key);
+    return queue !== undefined && queue.#running > 0;
   }
 
   join(): Place {

@@ -1,0 +1,332 @@
+// Turns: one at a time in a session, ended once, by whoever ends them first. See DESIGN section 7.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { tryHarnessToolContext } from "@little-stack/files";
+import { rejectsWith, withHost } from "./support/host.mjs";
+import { rootsSnapshot } from "./support/tree.mjs";
+import { begin, deferred, nextTurnStarts } from "./support/turns.mjs";
+
+test("turns of one session are one at a time, first come, first served, over all handles and hosts", async (t) => {
+  const h = await withHost(t);
+  const other = await h.session();
+  const order = [];
+  const first = await h.main.beginTurn();
+  const waiting = [h.main, other, h.main, other].map(async (session, at) => {
+    const turn = await session.beginTurn();
+    order.push(at);
+    await sleep(5);
+    order.push(at);
+    await (at % 2 === 0 ? turn.finish() : turn.abort());
+  });
+  await sleep(30);
+  assert.deepEqual(order, [], "none begins before the first has ended");
+  await first.finish();
+  await Promise.all(waiting);
+  assert.deepEqual(order, [0, 0, 1, 1, 2, 2, 3, 3]);
+
+  const second = await withHost(t, { base: h.base });
+  const mine = await h.main.beginTurn();
+  const theirs = second.main.beginTurn();
+  assert.equal(await Promise.race([theirs, sleep(50, "waits")]), "waits");
+  await mine.abort();
+  await (await theirs).finish();
+});
+
+test("turns of different sessions run side by side", async (t) => {
+  const h = await withHost(t);
+  const other = await h.session("other");
+  const turns = await Promise.all([begin(t, h.main), begin(t, other)]);
+  await Promise.all(turns.map((turn) => turn.finish()));
+});
+
+test("concurrentTurns reject: FS_BUSY while a turn runs, also in another host", async (t) => {
+  const h = await withHost(t, { concurrentTurns: "reject" });
+  const second = await withHost(t, { base: h.base, concurrentTurns: "reject" });
+  const other = await h.session();
+  const turn = await h.main.beginTurn();
+  for (const session of [h.main, other, second.main]) await rejectsWith(session.beginTurn(), "FS_BUSY");
+  await turn.files.write("/session/still.txt", "runs");
+  await turn.finish();
+  await (await other.beginTurn()).finish();
+  await (await second.main.beginTurn()).abort();
+});
+
+test("options that make no sense", async (t) => {
+  const h = await withHost(t);
+  for (const concurrentTurns of ["wait", true, null]) await assert.rejects(withHost(t, { concurrentTurns }), { code: "FS_INVALID_OPTION", message: /concurrentTurns/ });
+  const circular = {};
+  circular.self = circular;
+  for (const options of [5, "x", { signal: {} }, { signal: 1 }, { metadata: [] }, { metadata: circular }]) {
+    await rejectsWith(h.main.beginTurn(options), "FS_INVALID_OPTION");
+  }
+  const turn = await begin(t, h.main, { metadata: { request: "r1" } });
+  for (const options of [5, { signal: {} }]) await rejectsWith(turn.finish(options), "FS_INVALID_OPTION");
+  for (const mine of [5, { onFinish: 1 }, { onAbort: "x" }]) assert.throws(() => turn.callbacks(mine), { code: "FS_INVALID_OPTION" });
+  await turn.files.write("/session/a.txt", "the turn goes on");
+  await turn.finish();
+});
+
+test("beginTurn inside a turn of the same session is FS_BUSY at once, inside another's it is not", async (t) => {
+  const h = await withHost(t);
+  const same = await h.session();
+  const other = await h.session("other");
+  const second = await withHost(t, { base: h.base });
+  const turn = await begin(t, h.main);
+  const started = performance.now();
+  for (const session of [h.main, same, second.main]) {
+    await rejectsWith(turn.run(() => session.beginTurn()), "FS_BUSY", { message: /inside a turn/ });
+  }
+  const tools = turn.tools({ nest: { execute: () => same.beginTurn() } }, { offload: false });
+  await rejectsWith(tools.nest.execute({}, {}), "FS_BUSY");
+  await turn.run(async () => {
+    const inner = await other.beginTurn();
+    await inner.run(() => rejectsWith(h.main.beginTurn(), "FS_BUSY"));
+    await inner.finish();
+  });
+  assert.ok(performance.now() - started < 2000, "none of them waited");
+  const later = await turn.run(async () => {
+    await turn.finish();
+    return h.main.beginTurn(); // that turn has ended: nothing is to wait for
+  });
+  await later.abort();
+});
+
+test("finish: the first call decides, and is answered again and again", async (t) => {
+  const h = await withHost(t);
+  const turn = await h.main.beginTurn();
+  const [a, b] = await Promise.all([turn.finish(), turn.finish()]);
+  assert.equal(a, b);
+  assert.equal(await turn.finish(), a);
+  await turn.abort(new Error("too late"));
+  assert.equal(await turn.finish(), a);
+  assert.deepEqual(a, { turnId: turn.id, persistence: { status: "not-configured" }, files: { read: [], written: [], edited: [], removed: [] }, commitManual: a.commitManual });
+  assert.deepEqual(await a.commitManual(), { status: "not-configured" });
+  await nextTurnStarts(h.main);
+});
+
+test("abort: what was written stays, finish is FS_ABORTED from then on", async (t) => {
+  const h = await withHost(t);
+  const turn = await h.main.beginTurn();
+  await turn.files.write("/session/a.txt", "kept");
+  const reason = new Error("why");
+  await Promise.all([turn.abort(reason), turn.abort()]);
+  const error = await rejectsWith(turn.finish(), "FS_ABORTED");
+  assert.equal(error.cause, reason);
+  assert.equal((await h.files.read("/session/a.txt")).text(), "kept");
+  await nextTurnStarts(h.main);
+});
+
+test("await using aborts a turn, unless it was finished", async (t) => {
+  const h = await withHost(t);
+  const left = await h.main.beginTurn();
+  await left[Symbol.asyncDispose]();
+  await rejectsWith(left.finish(), "FS_ABORTED");
+  const finished = await h.main.beginTurn();
+  const finishing = finished.finish();
+  await finished[Symbol.asyncDispose]();
+  assert.equal(await finished.finish(), await finishing);
+});
+
+const calls = {
+  write: (files) => files.write("/session/a.txt", "x"),
+  writeText: (files) => files.writeText("/session/a.txt", "x"),
+  writeJSON: (files) => files.writeJSON("/session/a.txt", 1),
+  read: (files) => files.read("/session/a.txt"),
+  readStream: (files) => files.readStream("/session/a.txt"),
+  stat: (files) => files.stat("/session/a.txt"),
+  list: (files) => files.list("/session"),
+  remove: (files) => files.remove("/session/a.txt"),
+};
+for (const end of ["finish", "abort"]) {
+  test(`after ${end} the turn's files, tools and artifacts are FS_CLOSED; the session's are not; nothing changes`, async (t) => {
+    const h = await withHost(t);
+    const turn = await h.main.beginTurn();
+    await turn.files.write("/session/a.txt", "there");
+    const stream = await turn.files.readStream("/session/a.txt");
+    const context = turn.run(() => tryHarnessToolContext());
+    const ran = [];
+    const { tool } = turn.tools({ tool: { execute: () => ran.push("ran") } });
+    const bare = turn.tools({ tool: { execute: () => ran.push("ran") } }, { offload: false }).tool;
+    await turn[end]();
+    const before = rootsSnapshot(h.roots);
+    for (const call of Object.values(calls)) {
+      await rejectsWith(call(turn.files), "FS_CLOSED", { message: /turn has ended/ });
+      await rejectsWith(call(context.files), "FS_CLOSED");
+    }
+    await rejectsWith(context.artifacts.list(), "FS_CLOSED");
+    await rejectsWith(context.artifacts.read("/artifacts/x"), "FS_CLOSED");
+    await rejectsWith(tool.execute({}, {}), "FS_CLOSED");
+    await rejectsWith(bare.execute({}, {}), "FS_CLOSED");
+    await rejectsWith(turn.track(async () => ran.push("ran")), "FS_CLOSED");
+    await assert.rejects(new Response(stream).text(), (error) => /FS_CLOSED|FS_ABORTED/.test(error.code));
+    assert.deepEqual(ran, []);
+    assert.deepEqual(rootsSnapshot(h.roots), before);
+    assert.equal((await h.files.read("/session/a.txt")).text(), "there");
+  });
+}
+
+test("finish waits for the turn's calls that run; abort ends them", async (t) => {
+  const h = await withHost(t);
+  const gate = deferred();
+  const slow = async function* () { yield "begun "; await gate.promise; yield "ended"; };
+  const turn = await h.main.beginTurn();
+  const writing = turn.files.write("/session/slow.txt", slow());
+  const finishing = turn.finish();
+  assert.equal(await Promise.race([finishing, sleep(30, "waits")]), "waits");
+  gate.resolve();
+  assert.deepEqual((await finishing).files.written, ["/session/slow.txt"]);
+  await writing;
+
+  const next = await h.main.beginTurn();
+  const reason = new Error("enough");
+  const never = next.files.write("/session/never.txt", (async function* () { yield "x"; await new Promise(() => {}); })());
+  const aborted = rejectsWith(never, "FS_ABORTED").then((error) => assert.equal(error.cause, reason));
+  await next.abort(reason);
+  await aborted;
+  await rejectsWith(h.files.stat("/session/never.txt"), "FS_NOT_FOUND");
+  await nextTurnStarts(h.main);
+});
+
+test("finish with a signal: the wait ends, the turn is over, nothing half written is seen", async (t) => {
+  const h = await withHost(t);
+  const turn = await h.main.beginTurn();
+  const never = rejectsWith(turn.files.write("/session/never.txt", (async function* () { yield "x"; await new Promise(() => {}); })()), "FS_ABORTED");
+  const reason = new Error("no time left");
+  const controller = new AbortController();
+  const finishing = turn.finish({ signal: controller.signal });
+  setTimeout(() => controller.abort(reason), 20);
+  const error = await rejectsWith(finishing, "FS_ABORTED");
+  assert.equal(error.cause, reason);
+  await never;
+  await rejectsWith(turn.finish(), "FS_ABORTED");
+  await rejectsWith(h.files.stat("/session/never.txt"), "FS_NOT_FOUND");
+  await nextTurnStarts(h.main);
+  const early = await h.main.beginTurn();
+  await rejectsWith(early.finish({ signal: AbortSignal.abort(reason) }), "FS_ABORTED");
+  await nextTurnStarts(h.main);
+});
+
+test("beginTurn's signal aborts the turn, also while it waits, and has no effect afterwards", async (t) => {
+  const h = await withHost(t);
+  const reason = new Error("gone");
+  for (const session of [h.main, await h.session()]) await rejectsWith(session.beginTurn({ signal: AbortSignal.abort(reason) }), "FS_ABORTED");
+  const controller = new AbortController();
+  const turn = await h.main.beginTurn({ signal: controller.signal });
+  const second = new AbortController();
+  const waiting = rejectsWith(h.main.beginTurn({ signal: second.signal }), "FS_ABORTED");
+  const after = h.main.beginTurn();
+  second.abort(reason);
+  assert.equal((await waiting).cause, reason);
+  controller.abort(reason);
+  const error = await rejectsWith(turn.finish(), "FS_ABORTED");
+  assert.equal(error.cause, reason);
+  await (await after).finish();
+
+  const late = new AbortController();
+  const done = await h.main.beginTurn({ signal: late.signal });
+  await done.finish();
+  late.abort();
+  await done.finish();
+});
+
+test("one signal may serve many turns without a warning", async (t) => {
+  const h = await withHost(t);
+  const warnings = [];
+  const onWarning = (warning) => warnings.push(warning);
+  process.on("warning", onWarning);
+  const { signal } = new AbortController();
+  for (let round = 0; round < 30; round++) await (await h.main.beginTurn({ signal })).finish();
+  const sessions = await Promise.all(Array.from({ length: 30 }, (_, at) => h.session(`s${at}`)));
+  const turns = await Promise.all(sessions.map((session) => session.beginTurn({ signal })));
+  await Promise.all(turns.map((turn) => turn.abort()));
+  await sleep(5);
+  process.off("warning", onWarning);
+  assert.deepEqual(warnings, []);
+});
+
+test("session.close aborts its running turn and those that wait; another handle's turn goes on", async (t) => {
+  const h = await withHost(t);
+  const other = await h.session();
+  const turn = await h.main.beginTurn();
+  const waiting = rejectsWith(h.main.beginTurn(), "FS_CLOSED");
+  const theirs = other.beginTurn();
+  const never = rejectsWith(turn.files.write("/session/x", (async function* () { yield "x"; await new Promise(() => {}); })()), "FS_ABORTED");
+  await h.main.close();
+  await Promise.all([waiting, never]);
+  await rejectsWith(turn.finish(), "FS_ABORTED");
+  await rejectsWith(turn.files.list("/session"), "FS_CLOSED");
+  await rejectsWith(h.main.beginTurn(), "FS_CLOSED");
+  const next = await theirs;
+  await next.files.write("/session/a.txt", "goes on");
+  await next.finish();
+});
+
+test("host.close aborts running turns and waits for a finish that has begun", async (t) => {
+  const h = await withHost(t);
+  const other = await h.session("other");
+  const running = await h.main.beginTurn();
+  const ending = await other.beginTurn();
+  await ending.files.write("/session/a.txt", "x");
+  const finishing = ending.finish();
+  await h.close();
+  assert.deepEqual((await finishing).files.written, ["/session/a.txt"]);
+  await rejectsWith(running.finish(), "FS_ABORTED");
+});
+
+test("status and list show a running turn; delete is FS_BUSY and removes nothing", async (t) => {
+  const h = await withHost(t);
+  const states = async () => [(await h.main.status()).state, (await h.sessions.list()).find(({ id }) => id === "test").state];
+  assert.deepEqual(await states(), ["idle", "idle"]);
+  assert.deepEqual((await h.main.status()).stagedMessageIds, []);
+  const turn = await h.main.beginTurn();
+  await turn.files.write("/session/a.txt", "x");
+  assert.deepEqual(await states(), ["running", "running"]);
+  const before = rootsSnapshot(h.roots);
+  await rejectsWith(h.sessions.delete("test"), "FS_BUSY");
+  assert.deepEqual(rootsSnapshot(h.roots), before);
+  await turn.abort();
+  assert.deepEqual(await states(), ["idle", "idle"]);
+  await h.sessions.delete("test");
+});
+
+test("callbacks end the turn, then call yours; errors of yours propagate", async (t) => {
+  const h = await withHost(t);
+  const seen = [];
+  const mine = Object.fromEntries(["onFinish", "onError", "onAbort"].map((name) => [name, async (event) => { await sleep(1); seen.push([name, event]); }]));
+  const finished = await h.main.beginTurn();
+  await finished.callbacks(mine).onFinish({ text: "done" });
+  await finished.finish();
+  const failed = await h.main.beginTurn();
+  const error = new Error("model");
+  await failed.callbacks(mine).onError({ error });
+  assert.equal((await rejectsWith(failed.finish(), "FS_ABORTED")).cause, error);
+  await failed.callbacks(mine).onFinish({ finishReason: "error" }); // what SDKs do after an error
+  const aborted = await h.main.beginTurn();
+  await aborted.callbacks(mine).onAbort({ steps: [] });
+  assert.equal((await rejectsWith(aborted.finish(), "FS_ABORTED")).cause.name, "AbortError");
+  assert.deepEqual(seen, [["onFinish", { text: "done" }], ["onError", { error }], ["onFinish", { finishReason: "error" }], ["onAbort", { steps: [] }]]);
+
+  const broken = await h.main.beginTurn();
+  const own = new Error("mine");
+  await assert.rejects(broken.callbacks({ onFinish: () => { throw own; } }).onFinish({}), (thrown) => thrown === own);
+  await broken.finish();
+  for (const name of ["onFinish", "onError", "onAbort"]) {
+    const turn = await h.main.beginTurn();
+    await turn.callbacks()[name]({});
+    await nextTurnStarts(h.main);
+  }
+});
+
+test("extraBody: the turn's, else the handle's", async (t) => {
+  const h = await withHost(t);
+  const session = await h.session("test", { extraBody: { user: 1 } });
+  const found = await h.sessions.get("test", { extraBody: { user: 2 } });
+  const cases = [[session, {}, { user: 1 }], [session, { extraBody: { user: 3 } }, { user: 3 }], [found, undefined, { user: 2 }], [h.main, undefined, undefined]];
+  for (const [handle, options, expected] of cases) {
+    const turn = await handle.beginTurn(options);
+    assert.deepEqual(turn.context.extraBody, expected);
+    assert.equal("extraBody" in turn.context, expected !== undefined);
+    await turn.abort();
+  }
+});
