@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { compare, row } from "./harness.mjs";
 import { node, nodeWrite, ours, wfa, wfaWrite, withFiles } from "./peers.mjs";
+import { probed } from "./probe.mjs";
 
 export async function json({ quick }) {
   const count = quick ? 50_000 : 1_000_000;
@@ -20,24 +21,4 @@ export async function json({ quick }) {
   };
   const results = await compare(title, contenders, { rounds: quick ? 2 : 5, needs: 2 ** 30 });
   return [row(title, results, "time", "ms"), row("… longest stall of the event loop", results, "stall", "ms")];
-}
-
-/** A timer that is due every millisecond: what it comes late is what everyone else in the process waits. */
-async function probed(work) {
-  let stall = 0;
-  let last = performance.now();
-  const tick = () => {
-    const now = performance.now();
-    stall = Math.max(stall, now - last - 1);
-    last = now;
-  };
-  const start = performance.now();
-  const timer = setInterval(tick, 1);
-  try {
-    await work();
-  } finally {
-    clearInterval(timer);
-    tick();
-  }
-  return { time: performance.now() - start, stall };
 }

@@ -10,14 +10,18 @@ export const ours = "@little-stack/files";
 export const node = "node:fs + node:crypto";
 export const wfa = "write-file-atomic + node:crypto";
 
-/** Gives the writer of a session in `folder` to `work`, and closes the host afterwards. */
-export async function withFiles(folder, options, work) {
+/** Gives a session in `folder` to `work`, and closes the host afterwards. */
+export async function withSession(folder, options, work) {
   const host = localHost({ dataDir: folder, ...options });
   try {
-    return await work((await host.sessions.getOrCreate({ id: "bench" })).files);
+    return await work(await host.sessions.getOrCreate({ id: "bench" }));
   } finally {
     await host.close();
   }
+}
+
+export function withFiles(folder, options, work) {
+  return withSession(folder, options, (session) => work(session.files));
 }
 
 export function sha256(data) {

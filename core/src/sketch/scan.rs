@@ -69,6 +69,7 @@ impl Digits {
         matches!(self, Self::Zero | Self::Integer | Self::Fraction | Self::Exponent)
     }
 
+    #[inline]
     const fn next(self, byte: u8) -> Option<Self> {
         Some(match (self, byte) {
             (Self::Minus, b'0') => Self::Zero,
@@ -110,22 +111,44 @@ impl Scanner {
     pub(super) fn update(&mut self, bytes: &[u8], listener: &mut impl Listener) -> bool {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
-            if let State::InString { key } = self.state {
-                // Nearly all of a long text is inside strings.
-                let plain = bytes[at..]
-                    .iter()
-                    .position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))
-                    .unwrap_or(bytes.len() - at);
-                if plain > 0 {
+            match self.state {
+                // Strings and numbers are most of a text, so they are taken in one go as far as the piece has them.
+                State::InString { key } => {
+                    let plain = plain_length(&bytes[at..]);
                     self.keep_key(key, &bytes[at..at + plain]);
                     at += plain;
-                    continue;
+                    let Some(&byte) = bytes.get(at) else { return true };
+                    if !self.leave_string(key, byte, listener) {
+                        return false;
+                    }
+                    at += 1;
+                }
+                State::Number(mut digits) => {
+                    while let Some(next) = bytes.get(at).and_then(|byte| digits.next(*byte)) {
+                        digits = next;
+                        at += 1;
+                    }
+                    self.state = State::Number(digits);
+                    if at < bytes.len() {
+                        if !digits.may_end() {
+                            return false;
+                        }
+                        self.value_ended(Scalar::Number, listener);
+                    }
+                }
+                State::Escape { .. } | State::Hex { .. } | State::Literal(..) => {
+                    if !self.step(byte, listener) {
+                        return false;
+                    }
+                    at += 1;
+                }
+                _ => {
+                    if !self.between(byte, listener) {
+                        return false;
+                    }
+                    at += 1;
                 }
             }
-            if !self.step(byte, listener) {
-                return false;
-            }
-            at += 1;
         }
         true
     }
@@ -142,22 +165,29 @@ impl Scanner {
         (at_end && (self.values == 1 || !self.broken_lines)).then_some(self.values)
     }
 
+    /// The byte after the plain part of a string.
+    #[inline]
+    fn leave_string(&mut self, key: bool, byte: u8, listener: &mut impl Listener) -> bool {
+        match byte {
+            b'"' if key => {
+                if listener.wants_key() {
+                    listener.key(&self.key, self.key_cut);
+                }
+                self.state = State::Colon;
+            }
+            b'"' => self.value_ended(Scalar::String, listener),
+            b'\\' => {
+                self.keep_key(key, b"\\");
+                self.state = State::Escape { key };
+            }
+            _ => return false, // a control character
+        }
+        true
+    }
+
+    /// A byte of an escape or of a word.
     fn step(&mut self, byte: u8, listener: &mut impl Listener) -> bool {
         match self.state {
-            State::InString { key } => match byte {
-                b'"' if key => {
-                    if listener.wants_key() {
-                        listener.key(&self.key, self.key_cut);
-                    }
-                    self.state = State::Colon;
-                }
-                b'"' => self.value_ended(Scalar::String, listener),
-                b'\\' => {
-                    self.keep_key(key, b"\\");
-                    self.state = State::Escape { key };
-                }
-                _ => return false, // a control character
-            },
             State::Escape { key } => {
                 self.keep_key(key, &[byte]);
                 self.state = match byte {
@@ -171,25 +201,18 @@ impl Scanner {
                 self.state = if left == 1 { State::InString { key } } else { State::Hex { key, left: left - 1 } };
                 return byte.is_ascii_hexdigit();
             }
-            State::Number(digits) => match digits.next(byte) {
-                Some(next) => self.state = State::Number(next),
-                None if digits.may_end() => {
-                    self.value_ended(Scalar::Number, listener);
-                    return self.step(byte, listener);
-                }
-                None => return false,
-            },
             State::Literal(rest, scalar) => match rest.split_first() {
                 Some((expected, [])) if *expected == byte => self.value_ended(scalar, listener),
                 Some((expected, rest)) if *expected == byte => self.state = State::Literal(rest, scalar),
                 _ => return false,
             },
-            _ => return self.between(byte, listener),
+            _ => return false,
         }
         true
     }
 
     /// A byte between values.
+    #[inline]
     fn between(&mut self, byte: u8, listener: &mut impl Listener) -> bool {
         match (self.state, byte) {
             (_, b' ' | b'\t') => {}
@@ -222,6 +245,7 @@ impl Scanner {
         true
     }
 
+    #[inline]
     fn starts_value(&mut self, byte: u8, listener: &mut impl Listener) -> bool {
         self.state = match byte {
             b'{' => {
@@ -247,6 +271,7 @@ impl Scanner {
         true
     }
 
+    #[inline]
     fn value_ended(&mut self, scalar: Scalar, listener: &mut impl Listener) {
         listener.scalar(scalar);
         self.after_value();
@@ -258,11 +283,13 @@ impl Scanner {
         self.after_value();
     }
 
+    #[inline]
     fn after_value(&mut self) {
         self.state = State::AfterValue;
         self.values += u64::from(self.open.depth == 0);
     }
 
+    #[inline]
     fn keep_key(&mut self, key: bool, bytes: &[u8]) {
         if !key {
             return;
@@ -271,6 +298,28 @@ impl Scanner {
         self.key.extend_from_slice(&bytes[..bytes.len().min(room)]);
         self.key_cut |= bytes.len() > room;
     }
+}
+
+/// How many bytes at the beginning are neither a quote, nor a backslash, nor a control character. Eight at a time.
+#[inline]
+fn plain_length(bytes: &[u8]) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGHS: u64 = ONES << 7;
+    let mut at = 0;
+    while let Some(eight) = bytes.get(at..at + 8).and_then(|slice| slice.try_into().ok()).map(u64::from_le_bytes) {
+        // Marks a byte's high bit where it is zero (or follows a marked one, which the first mark rules out).
+        let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
+        let quote = zero(eight ^ (ONES * u64::from(b'"')));
+        let backslash = zero(eight ^ (ONES * u64::from(b'\\')));
+        let control = eight.wrapping_sub(ONES * 0x20) & !eight & HIGHS;
+        let marks = quote | backslash | control;
+        if marks != 0 {
+            return at + (marks.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let rest = &bytes[at..];
+    at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len())
 }
 
 /// What is open, a bit a level: set for an object.
