@@ -27,19 +27,36 @@ for (const version of versions) {
         const ctx = harnessToolContext(options);
         seen.push({ input, userId: ctx.extraBody?.userId, toolCallId: ctx.toolCallId, keys: Object.keys(options) });
         const file = await ctx.files.writeJSON("/artifacts/tool/query-accounts/result.json", rows);
-        return { preview: `${rows.length} rows exported for analysis.`, path: file.path, bytes: file.bytes, artifact: file.artifact };
+        return {
+          preview: `${rows.length} rows exported for analysis.`,
+          path: file.path,
+          bytes: file.bytes,
+          artifact: file.artifact,
+        };
       },
     });
-    const dump = tool({ inputSchema: empty, execute: () => Array.from({ length: 4000 }, (_, id) => ({ id, text: "row" })) });
+    const dump = tool({
+      inputSchema: empty,
+      execute: () => Array.from({ length: 4000 }, (_, id) => ({ id, text: "row" })),
+    });
     const { model, sent } = scripted(version, [
       [{ call: ["a", "queryAccounts", { query: "all" }] }, { call: ["b", "dump", {}] }],
       ["done"],
     ]);
     const turn = await begin(t, h.main, { extraBody: { userId: "u-7" } });
-    const result = await generateText({ model, tools: turn.tools({ queryAccounts, dump }), prompt: "go", ...untilDone(version) });
+    const result = await generateText({
+      model,
+      tools: turn.tools({ queryAccounts, dump }),
+      prompt: "go",
+      ...untilDone(version),
+    });
     assert.equal(result.text, "done");
-    assert.deepEqual({ ...seen[0], keys: undefined }, { input: { query: "all" }, userId: "u-7", toolCallId: "a", keys: undefined });
-    for (const key of ["toolCallId", "messages", "abortSignal"]) assert.ok(seen[0].keys.includes(key), `the SDK's ${key} is there`);
+    assert.deepEqual(
+      { ...seen[0], keys: undefined },
+      { input: { query: "all" }, userId: "u-7", toolCallId: "a", keys: undefined },
+    );
+    for (const key of ["toolCallId", "messages", "abortSignal"])
+      assert.ok(seen[0].keys.includes(key), `the SDK's ${key} is there`);
 
     const outputs = toolOutputs(sent[1]);
     assert.equal(outputs.a.type, "json");
@@ -51,7 +68,10 @@ for (const version of versions) {
     assert.deepEqual(stepResult, outputs.b.value);
 
     const finished = await turn.finish();
-    assert.deepEqual(finished.files.written, ["/artifacts/tool-results/dump/b.json", "/artifacts/tool/query-accounts/result.json"]);
+    assert.deepEqual(finished.files.written, [
+      "/artifacts/tool-results/dump/b.json",
+      "/artifacts/tool/query-accounts/result.json",
+    ]);
     await nextTurnStarts(h.main);
   });
 
@@ -81,9 +101,16 @@ for (const version of versions) {
     for await (const part of result.fullStream) if (part.type === "tool-result") parts.push(part);
     await finished.promise;
     const outputs = parts.map(({ output }) => output);
-    assert.deepEqual(outputs.slice(0, 3), [{ progress: 1 }, { progress: 2 }, long], "preliminary results come as they are");
+    assert.deepEqual(
+      outputs.slice(0, 3),
+      [{ progress: 1 }, { progress: 2 }, long],
+      "preliminary results come as they are",
+    );
     assert.ok(outputs.slice(3).every(isToolResultFile) && outputs.length >= 4);
-    assert.deepEqual(parts.slice(0, 3).map(({ preliminary }) => preliminary), [true, true, true]);
+    assert.deepEqual(
+      parts.slice(0, 3).map(({ preliminary }) => preliminary),
+      [true, true, true],
+    );
     const { g } = toolOutputs(sent[1]);
     assert.ok(isToolResultFile(g.value));
     assert.equal((await bytesOf(h.main, g.value.path)).toString(), long);
@@ -101,12 +128,24 @@ for (const version of versions) {
       bigint: { id: 10n ** 20n },
       cycle,
       fn: function lookUp() {},
-      throws: { ok: 1, bad: { toJSON() { throw new TypeError("no"); } } },
+      throws: {
+        ok: 1,
+        bad: {
+          toJSON() {
+            throw new TypeError("no");
+          },
+        },
+      },
       map: new Map([["a", new Set([1])]]),
       deep,
     };
-    const tools = Object.fromEntries(Object.entries(results).map(([key, value]) => [key, tool({ inputSchema: empty, execute: () => value })]));
-    const { model, sent } = scripted(version, [Object.keys(results).map((key) => ({ call: [key, key, {}] })), ["done"]]);
+    const tools = Object.fromEntries(
+      Object.entries(results).map(([key, value]) => [key, tool({ inputSchema: empty, execute: () => value })]),
+    );
+    const { model, sent } = scripted(version, [
+      Object.keys(results).map((key) => ({ call: [key, key, {}] })),
+      ["done"],
+    ]);
     const turn = await begin(t, h.main);
     const { text } = await generateText({ model, tools: turn.tools(tools), prompt: "go", ...untilDone(version) });
     assert.equal(text, "done");
@@ -122,8 +161,16 @@ for (const version of versions) {
   test(`${name}: errors reach the model with their code, and bounded`, async (t) => {
     const h = await withHost(t);
     const tools = {
-      read: tool({ inputSchema: empty, execute: (_, options) => harnessToolContext(options).files.read("/session/none.txt") }),
-      loud: tool({ inputSchema: empty, execute: () => { throw new RangeError("🟡".repeat(30_000)); } }),
+      read: tool({
+        inputSchema: empty,
+        execute: (_, options) => harnessToolContext(options).files.read("/session/none.txt"),
+      }),
+      loud: tool({
+        inputSchema: empty,
+        execute: () => {
+          throw new RangeError("🟡".repeat(30_000));
+        },
+      }),
     };
     const { model, sent } = scripted(version, [[{ call: ["r", "read", {}] }, { call: ["l", "loud", {}] }], ["done"]]);
     const turn = await begin(t, h.main);
@@ -138,14 +185,30 @@ for (const version of versions) {
     const h = await withHost(t);
     const list = z.object({ rows: z.array(z.string()) });
     const value = { rows: Array.from({ length: 3000 }, () => "a row") };
-    const union = sdk.jsonSchema({ anyOf: [{ type: "object", properties: { rows: { type: "array" } }, required: ["rows"] }, toolResultFileSchema] }, {
-      validate: (given) => (isToolResultFile(given) || list.safeParse(given).success ? { success: true, value: given } : { success: false, error: new Error("neither") }),
-    });
+    const union = sdk.jsonSchema(
+      {
+        anyOf: [{ type: "object", properties: { rows: { type: "array" } }, required: ["rows"] }, toolResultFileSchema],
+      },
+      {
+        validate: (given) =>
+          isToolResultFile(given) || list.safeParse(given).success
+            ? { success: true, value: given }
+            : { success: false, error: new Error("neither") },
+      },
+    );
     const bare = {
       plain: tool({ inputSchema: empty, outputSchema: list, execute: () => value }),
-      picked: tool({ inputSchema: empty, outputSchema: union, toModelOutput: () => ({ type: "text", value: "my own form" }), execute: () => value }),
+      picked: tool({
+        inputSchema: empty,
+        outputSchema: union,
+        toModelOutput: () => ({ type: "text", value: "my own form" }),
+        execute: () => value,
+      }),
     };
-    const { model, sent } = scripted(version, [[{ call: ["p", "plain", {}] }, { call: ["q", "picked", {}] }], ["done"]]);
+    const { model, sent } = scripted(version, [
+      [{ call: ["p", "plain", {}] }, { call: ["q", "picked", {}] }],
+      ["done"],
+    ]);
     const turn = await begin(t, h.main);
     const tools = turn.tools(bare, { offload: { only: ({ toolName }) => toolName === "picked" } });
     const result = streamText({ model, tools, prompt: "go", ...untilDone(version) });
@@ -165,7 +228,10 @@ for (const version of versions) {
 
   test(`${name}: tools that are not wrapped find the turn, and outside of one the error shows the wiring`, async (t) => {
     const h = await withHost(t);
-    const where = tool({ inputSchema: empty, execute: (_, options) => tryHarnessToolContext(options)?.turnId ?? "none" });
+    const where = tool({
+      inputSchema: empty,
+      execute: (_, options) => tryHarnessToolContext(options)?.turnId ?? "none",
+    });
     const run = async (options = {}) => {
       const { model, sent } = scripted(version, [[{ call: ["w", "where", {}] }], ["done"]]);
       await generateText({ model, tools: { where }, prompt: "go", ...untilDone(version), ...options });
@@ -183,11 +249,16 @@ for (const version of versions) {
     assert.match(s.value, /\[FS_NO_CONTEXT\][\s\S]*turn\.tools\(tools\)/);
   });
 
-  const readAll = (stream) => (async () => { for await (const _ of stream.fullStream); })().catch(() => {});
+  const readAll = (stream) =>
+    (async () => {
+      for await (const _ of stream.fullStream);
+    })().catch(() => {});
   const ends = {
     "cancelled by the client": async ({ stream, controller, saved }) => {
       const reader = stream.toUIMessageStreamResponse().body.getReader();
-      const reading = (async () => { while (!(await reader.read()).done); })();
+      const reading = (async () => {
+        while (!(await reader.read()).done);
+      })();
       await saved.promise;
       await reader.cancel();
       await reading;
@@ -223,7 +294,10 @@ for (const version of versions) {
         },
       });
       const wait = way === "with a model error" ? fail.promise : new Promise(() => {});
-      const { model } = scripted(version, [[{ call: ["s", "save", {}] }], ["begins", { wait }, { error: new Error("the model broke") }]]);
+      const { model } = scripted(version, [
+        [{ call: ["s", "save", {}] }],
+        ["begins", { wait }, { error: new Error("the model broke") }],
+      ]);
       const turn = await begin(t, h.main, { signal: controller.signal });
       const called = [];
       const stream = streamText({

@@ -21,7 +21,8 @@ onBackends("created, updated and deleted files, sorted, with what they were and 
   const turn = await begin(t, h.main);
   h.events.length = 0;
   const { result, changes } = await turn.track(async () => {
-    const script = 'printf new > changed.txt; printf "same bytes" > rewritten.txt; mkdir -p sub; printf made > sub/made.txt; rm -r folder; rm ../artifacts/gone.txt';
+    const script =
+      'printf new > changed.txt; printf "same bytes" > rewritten.txt; mkdir -p sub; printf made > sub/made.txt; rm -r folder; rm ../artifacts/gone.txt';
     execFileSync("sh", ["-c", script], { cwd: h.roots.session });
     return "result";
   });
@@ -33,21 +34,48 @@ onBackends("created, updated and deleted files, sorted, with what they were and 
     { path: "/session/sub/made.txt", change: "created", after: version("made") },
   ];
   assert.deepEqual(changes, expected);
-  const told = h.events.map(({ type, turnId, metadata }) => ({ type, mine: turnId === turn.id, path: metadata.path, source: metadata.source }));
-  assert.deepEqual(told, expected.map(({ path: where, change }) => ({ type: `harness.file.${change}`, mine: true, path: where, source: "tool" })));
-  assert.deepEqual((await turn.finish()).files, { read: [], written: ["/session/changed.txt", "/session/sub/made.txt"], edited: [], removed: ["/artifacts/gone.txt", "/session/folder/inner.txt"] });
+  const told = h.events.map(({ type, turnId, metadata }) => ({
+    type,
+    mine: turnId === turn.id,
+    path: metadata.path,
+    source: metadata.source,
+  }));
+  assert.deepEqual(
+    told,
+    expected.map(({ path: where, change }) => ({
+      type: `harness.file.${change}`,
+      mine: true,
+      path: where,
+      source: "tool",
+    })),
+  );
+  assert.deepEqual((await turn.finish()).files, {
+    read: [],
+    written: ["/session/changed.txt", "/session/sub/made.txt"],
+    edited: [],
+    removed: ["/artifacts/gone.txt", "/session/folder/inner.txt"],
+  });
 });
 
 test("writes of this library inside are not told twice; nothing changed is an empty list", async (t) => {
   const h = await withHost(t);
   const turn = await begin(t, h.main);
-  const { changes } = await turn.track(async () => {
-    await turn.files.write("/session/ours.txt", "x");
-    await h.files.write("/session/host.txt", "x");
-    fs.writeFileSync(path.join(h.roots.session, "theirs.txt"), "x");
-  }, { source: "shell" });
-  assert.deepEqual(changes.map((change) => change.path), ["/session/theirs.txt"]);
-  assert.deepEqual(h.events.filter((event) => event.metadata.source === "shell").map((event) => event.metadata.path), ["/session/theirs.txt"]);
+  const { changes } = await turn.track(
+    async () => {
+      await turn.files.write("/session/ours.txt", "x");
+      await h.files.write("/session/host.txt", "x");
+      fs.writeFileSync(path.join(h.roots.session, "theirs.txt"), "x");
+    },
+    { source: "shell" },
+  );
+  assert.deepEqual(
+    changes.map((change) => change.path),
+    ["/session/theirs.txt"],
+  );
+  assert.deepEqual(
+    h.events.filter((event) => event.metadata.source === "shell").map((event) => event.metadata.path),
+    ["/session/theirs.txt"],
+  );
   assert.deepEqual((await turn.track(async () => 1)).changes, []);
 });
 
@@ -57,11 +85,17 @@ test("fn runs inside the turn; when it throws, its error comes and the events al
   const { result } = await turn.track(async () => tryHarnessToolContext()?.turnId);
   assert.equal(result, turn.id);
   const own = new Error("the shell failed");
-  await assert.rejects(turn.track(async () => {
-    fs.writeFileSync(path.join(h.roots.session, "half.txt"), "x");
-    throw own;
-  }), (error) => error === own);
-  assert.deepEqual(h.events.map((event) => event.metadata.path), ["/session/half.txt"]);
+  await assert.rejects(
+    turn.track(async () => {
+      fs.writeFileSync(path.join(h.roots.session, "half.txt"), "x");
+      throw own;
+    }),
+    (error) => error === own,
+  );
+  assert.deepEqual(
+    h.events.map((event) => event.metadata.path),
+    ["/session/half.txt"],
+  );
   assert.deepEqual((await turn.finish()).files.written, ["/session/half.txt"]);
 });
 
@@ -69,14 +103,23 @@ test("options that make no sense: nothing runs", async (t) => {
   const h = await withHost(t);
   const turn = await begin(t, h.main);
   const ran = [];
-  for (const options of [5, { source: "" }, { source: 1 }]) await rejectsWith(turn.track(async () => ran.push(1), options), "FS_INVALID_OPTION");
+  for (const options of [5, { source: "" }, { source: 1 }])
+    await rejectsWith(
+      turn.track(async () => ran.push(1), options),
+      "FS_INVALID_OPTION",
+    );
   assert.deepEqual(ran, []);
 });
 
 test("the turn may end while fn runs: then there is FS_CLOSED, and nothing waits", async (t) => {
   const h = await withHost(t);
   const turn = await h.main.beginTurn();
-  await rejectsWith(turn.track(async () => { await turn.finish(); }), "FS_CLOSED");
+  await rejectsWith(
+    turn.track(async () => {
+      await turn.finish();
+    }),
+    "FS_CLOSED",
+  );
   await nextTurnStarts(h.main);
 });
 
@@ -84,8 +127,13 @@ test("links and special files are left alone", async (t) => {
   const h = await withHost(t);
   fs.writeFileSync(path.join(h.outside, "secret.txt"), "secret");
   const turn = await begin(t, h.main);
-  const { changes } = await turn.track(async () => plant(h.roots.session, { in: link(h.outside), gone: link("nowhere"), pipe: fifo(), "f.txt": "x" }));
-  assert.deepEqual(changes.map((change) => change.path), ["/session/f.txt"]);
+  const { changes } = await turn.track(async () =>
+    plant(h.roots.session, { in: link(h.outside), gone: link("nowhere"), pipe: fifo(), "f.txt": "x" }),
+  );
+  assert.deepEqual(
+    changes.map((change) => change.path),
+    ["/session/f.txt"],
+  );
 });
 
 test("a change of the same size right after a write, and one with its time put back, are seen", async (t) => {
@@ -99,6 +147,13 @@ test("a change of the same size right after a write, and one with its time put b
       fs.writeFileSync(file, `round ${round} b`);
       if (round % 2 === 0) fs.utimesSync(file, atime, mtime);
     });
-    assert.deepEqual(changes, [{ path: "/session/a.txt", change: "updated", before: version(`round ${round} a`), after: version(`round ${round} b`) }]);
+    assert.deepEqual(changes, [
+      {
+        path: "/session/a.txt",
+        change: "updated",
+        before: version(`round ${round} a`),
+        after: version(`round ${round} b`),
+      },
+    ]);
   }
 });

@@ -17,7 +17,11 @@ test("events of turn.files have the turn's id and the source tool; host writes b
   await h.files.write("/session/host.txt", "x");
   await turn.files.remove("/session/b.txt");
   await rejectsWith(turn.files.write("/elsewhere", "x"), "FS_SANDBOX_DENIED");
-  const told = h.events.map(({ type, turnId, metadata }) => [type.replace("harness.", ""), turnId === turn.id, metadata.source]);
+  const told = h.events.map(({ type, turnId, metadata }) => [
+    type.replace("harness.", ""),
+    turnId === turn.id,
+    metadata.source,
+  ]);
   assert.deepEqual(told, [
     ["file.created", true, "tool"],
     ["file.written_by_tool", true, "tool"],
@@ -46,7 +50,12 @@ onBackends("finish tells each file that was read, written and removed, as the di
   await (await turn.files.readStream("/session/tree/a.txt")).cancel();
   await turn.context.artifacts.read("/artifacts/in.txt");
   await turn.files.write("/session/in.txt", "again");
-  await turn.files.write("/session/z.txt", (async function* () { yield "x"; })());
+  await turn.files.write(
+    "/session/z.txt",
+    (async function* () {
+      yield "x";
+    })(),
+  );
   await turn.files.writeJSON("/session/Z.json", {});
   await turn.files.writeText("/session/\u{1f7e1}.txt", "x");
   await turn.files.writeText("/session/\uffee.txt", "x");
@@ -64,7 +73,14 @@ onBackends("finish tells each file that was read, written and removed, as the di
   await h.files.read("/session/host.txt");
   assert.deepEqual((await turn.finish()).files, {
     read: ["/artifacts/in.txt", "/session/Absch\u00e4tzung.txt", "/session/in.txt", "/session/tree/a.txt"],
-    written: ["/session/Z.json", "/session/gone.txt", "/session/in.txt", "/session/z.txt", "/session/\uffee.txt", "/session/\u{1f7e1}.txt"],
+    written: [
+      "/session/Z.json",
+      "/session/gone.txt",
+      "/session/in.txt",
+      "/session/z.txt",
+      "/session/\uffee.txt",
+      "/session/\u{1f7e1}.txt",
+    ],
     edited: [],
     removed: ["/session/gone.txt", "/session/tree/a.txt", "/session/tree/deep/b.txt"],
   });
@@ -74,11 +90,16 @@ test("more files than events are delivered at once: all are told, with and witho
   for (const listens of [true, false]) {
     const h = await withHost(t, { trace: false });
     const host = listens ? h : await withHost(t, { base: h.base, onEvent: undefined });
-    for (let at = 0; at < 700; at++) fs.writeFileSync(path.join(fs.mkdtempSync(path.join(h.roots.session, "d-")), "f.txt"), "x");
+    for (let at = 0; at < 700; at++)
+      fs.writeFileSync(path.join(fs.mkdtempSync(path.join(h.roots.session, "d-")), "f.txt"), "x");
     const turn = await begin(t, host.main);
     const entries = (await turn.files.list("/session", { recursive: true })).filter(({ kind }) => kind === "file");
-    for (const { path: folder } of await turn.files.list("/session")) await turn.files.remove(folder, { recursive: true });
-    assert.deepEqual((await turn.finish()).files.removed, entries.map((entry) => entry.path));
+    for (const { path: folder } of await turn.files.list("/session"))
+      await turn.files.remove(folder, { recursive: true });
+    assert.deepEqual(
+      (await turn.finish()).files.removed,
+      entries.map((entry) => entry.path),
+    );
     await h.close();
   }
 });
@@ -103,34 +124,49 @@ test("a refused write of a turn changes nothing and is told", async (t) => {
   await rejectsWith(turn.files.writeJSON("/session/a.txt", { a: 1n }), "FS_INVALID_CONTENT");
   assert.deepEqual(rootsSnapshot(h.roots), before);
   assert.deepEqual((await turn.finish()).files.written, ["/session/a.txt"]);
-  assert.deepEqual(h.events.filter(({ type }) => type === "harness.file.refused").map(({ turnId }) => turnId), [turn.id, turn.id, turn.id]);
+  assert.deepEqual(
+    h.events.filter(({ type }) => type === "harness.file.refused").map(({ turnId }) => turnId),
+    [turn.id, turn.id, turn.id],
+  );
 });
 
 test("a signal of the caller's ends a call of a turn, with its reason; the turn goes on", async (t) => {
   const h = await withHost(t);
   const turn = await begin(t, h.main);
   const reason = new Error("mine");
-  const error = await rejectsWith(turn.files.write("/session/a.txt", "x", { signal: AbortSignal.abort(reason) }), "FS_ABORTED");
+  const error = await rejectsWith(
+    turn.files.write("/session/a.txt", "x", { signal: AbortSignal.abort(reason) }),
+    "FS_ABORTED",
+  );
   assert.equal(error.cause, reason);
   await turn.files.write("/session/b.txt", "x");
   assert.deepEqual((await turn.finish()).files.written, ["/session/b.txt"]);
 });
 
 for (const durability of ["turn", "none"]) {
-  test(`durability "${durability}": after finish a power cut ${durability === "turn" ? "loses nothing" : "may lose what was written"}`, { timeout: 60_000 }, async (t) => {
-    const disk = ext4(t);
-    if (disk === undefined) return;
-    const h = await withHost(t, { dataDir: path.join(disk.folder, "data"), durability });
-    const turn = await begin(t, h.main);
-    for (let at = 0; at < 20; at++) await turn.files.write(`/session/${at}/f.txt`, `content ${at}`);
-    await turn.finish();
-    const left = disk.cut();
-    if (left === undefined) return;
-    const folder = path.join(left, path.relative(disk.folder, h.roots.session));
-    const whole = Array.from({ length: 20 }, (_, at) => {
-      try { return fs.readFileSync(path.join(folder, String(at), "f.txt"), "utf8") === `content ${at}`; } catch { return false; }
-    });
-    if (durability === "turn") assert.ok(whole.every(Boolean), `${whole.filter((each) => !each).length} of 20 were lost`);
-    t.diagnostic(`${whole.filter(Boolean).length} of 20 survived`);
-  });
+  test(
+    `durability "${durability}": after finish a power cut ${durability === "turn" ? "loses nothing" : "may lose what was written"}`,
+    { timeout: 60_000 },
+    async (t) => {
+      const disk = ext4(t);
+      if (disk === undefined) return;
+      const h = await withHost(t, { dataDir: path.join(disk.folder, "data"), durability });
+      const turn = await begin(t, h.main);
+      for (let at = 0; at < 20; at++) await turn.files.write(`/session/${at}/f.txt`, `content ${at}`);
+      await turn.finish();
+      const left = disk.cut();
+      if (left === undefined) return;
+      const folder = path.join(left, path.relative(disk.folder, h.roots.session));
+      const whole = Array.from({ length: 20 }, (_, at) => {
+        try {
+          return fs.readFileSync(path.join(folder, String(at), "f.txt"), "utf8") === `content ${at}`;
+        } catch {
+          return false;
+        }
+      });
+      if (durability === "turn")
+        assert.ok(whole.every(Boolean), `${whole.filter((each) => !each).length} of 20 were lost`);
+      t.diagnostic(`${whole.filter(Boolean).length} of 20 survived`);
+    },
+  );
 }

@@ -54,7 +54,8 @@ test("concurrentTurns reject: FS_BUSY while a turn runs, also in another host", 
 
 test("options that make no sense", async (t) => {
   const h = await withHost(t);
-  for (const concurrentTurns of ["wait", true, null]) await assert.rejects(withHost(t, { concurrentTurns }), { code: "FS_INVALID_OPTION", message: /concurrentTurns/ });
+  for (const concurrentTurns of ["wait", true, null])
+    await assert.rejects(withHost(t, { concurrentTurns }), { code: "FS_INVALID_OPTION", message: /concurrentTurns/ });
   const circular = {};
   circular.self = circular;
   for (const options of [5, "x", { signal: {} }, { signal: 1 }, { metadata: [] }, { metadata: circular }]) {
@@ -62,7 +63,8 @@ test("options that make no sense", async (t) => {
   }
   const turn = await begin(t, h.main, { metadata: { request: "r1" } });
   for (const options of [5, { signal: {} }]) await rejectsWith(turn.finish(options), "FS_INVALID_OPTION");
-  for (const mine of [5, { onFinish: 1 }, { onAbort: "x" }]) assert.throws(() => turn.callbacks(mine), { code: "FS_INVALID_OPTION" });
+  for (const mine of [5, { onFinish: 1 }, { onAbort: "x" }])
+    assert.throws(() => turn.callbacks(mine), { code: "FS_INVALID_OPTION" });
   await turn.files.write("/session/a.txt", "the turn goes on");
   await turn.finish();
 });
@@ -75,7 +77,11 @@ test("beginTurn inside a turn of the same session is FS_BUSY at once, inside ano
   const turn = await begin(t, h.main);
   const started = performance.now();
   for (const session of [h.main, same, second.main]) {
-    await rejectsWith(turn.run(() => session.beginTurn()), "FS_BUSY", { message: /inside a turn/ });
+    await rejectsWith(
+      turn.run(() => session.beginTurn()),
+      "FS_BUSY",
+      { message: /inside a turn/ },
+    );
   }
   const tools = turn.tools({ nest: { execute: () => same.beginTurn() } }, { offload: false });
   await rejectsWith(tools.nest.execute({}, {}), "FS_BUSY");
@@ -100,7 +106,12 @@ test("finish: the first call decides, and is answered again and again", async (t
   assert.equal(await turn.finish(), a);
   await turn.abort(new Error("too late"));
   assert.equal(await turn.finish(), a);
-  assert.deepEqual(a, { turnId: turn.id, persistence: { status: "not-configured" }, files: { read: [], written: [], edited: [], removed: [] }, commitManual: a.commitManual });
+  assert.deepEqual(a, {
+    turnId: turn.id,
+    persistence: { status: "not-configured" },
+    files: { read: [], written: [], edited: [], removed: [] },
+    commitManual: a.commitManual,
+  });
   assert.deepEqual(await a.commitManual(), { status: "not-configured" });
   await nextTurnStarts(h.main);
 });
@@ -158,7 +169,10 @@ for (const end of ["finish", "abort"]) {
     await rejectsWith(context.artifacts.read("/artifacts/x"), "FS_CLOSED");
     await rejectsWith(tool.execute({}, {}), "FS_CLOSED");
     await rejectsWith(bare.execute({}, {}), "FS_CLOSED");
-    await rejectsWith(turn.track(async () => ran.push("ran")), "FS_CLOSED");
+    await rejectsWith(
+      turn.track(async () => ran.push("ran")),
+      "FS_CLOSED",
+    );
     await assert.rejects(new Response(stream).text(), (error) => /FS_CLOSED|FS_ABORTED/.test(error.code));
     assert.deepEqual(ran, []);
     assert.deepEqual(rootsSnapshot(h.roots), before);
@@ -169,7 +183,11 @@ for (const end of ["finish", "abort"]) {
 test("finish waits for the turn's calls that run; abort ends them", async (t) => {
   const h = await withHost(t);
   const gate = deferred();
-  const slow = async function* () { yield "begun "; await gate.promise; yield "ended"; };
+  const slow = async function* () {
+    yield "begun ";
+    await gate.promise;
+    yield "ended";
+  };
   const turn = await h.main.beginTurn();
   const writing = turn.files.write("/session/slow.txt", slow());
   const finishing = turn.finish();
@@ -180,7 +198,13 @@ test("finish waits for the turn's calls that run; abort ends them", async (t) =>
 
   const next = await h.main.beginTurn();
   const reason = new Error("enough");
-  const never = next.files.write("/session/never.txt", (async function* () { yield "x"; await new Promise(() => {}); })());
+  const never = next.files.write(
+    "/session/never.txt",
+    (async function* () {
+      yield "x";
+      await new Promise(() => {});
+    })(),
+  );
   const aborted = rejectsWith(never, "FS_ABORTED").then((error) => assert.equal(error.cause, reason));
   await next.abort(reason);
   await aborted;
@@ -191,7 +215,16 @@ test("finish waits for the turn's calls that run; abort ends them", async (t) =>
 test("finish with a signal: the wait ends, the turn is over, nothing half written is seen", async (t) => {
   const h = await withHost(t);
   const turn = await h.main.beginTurn();
-  const never = rejectsWith(turn.files.write("/session/never.txt", (async function* () { yield "x"; await new Promise(() => {}); })()), "FS_ABORTED");
+  const never = rejectsWith(
+    turn.files.write(
+      "/session/never.txt",
+      (async function* () {
+        yield "x";
+        await new Promise(() => {});
+      })(),
+    ),
+    "FS_ABORTED",
+  );
   const reason = new Error("no time left");
   const controller = new AbortController();
   const finishing = turn.finish({ signal: controller.signal });
@@ -210,7 +243,8 @@ test("finish with a signal: the wait ends, the turn is over, nothing half writte
 test("beginTurn's signal aborts the turn, also while it waits, and has no effect afterwards", async (t) => {
   const h = await withHost(t);
   const reason = new Error("gone");
-  for (const session of [h.main, await h.session()]) await rejectsWith(session.beginTurn({ signal: AbortSignal.abort(reason) }), "FS_ABORTED");
+  for (const session of [h.main, await h.session()])
+    await rejectsWith(session.beginTurn({ signal: AbortSignal.abort(reason) }), "FS_ABORTED");
   const controller = new AbortController();
   const turn = await h.main.beginTurn({ signal: controller.signal });
   const second = new AbortController();
@@ -251,7 +285,16 @@ test("session.close aborts its running turn and those that wait; another handle'
   const turn = await h.main.beginTurn();
   const waiting = rejectsWith(h.main.beginTurn(), "FS_CLOSED");
   const theirs = other.beginTurn();
-  const never = rejectsWith(turn.files.write("/session/x", (async function* () { yield "x"; await new Promise(() => {}); })()), "FS_ABORTED");
+  const never = rejectsWith(
+    turn.files.write(
+      "/session/x",
+      (async function* () {
+        yield "x";
+        await new Promise(() => {});
+      })(),
+    ),
+    "FS_ABORTED",
+  );
   await h.main.close();
   await Promise.all([waiting, never]);
   await rejectsWith(turn.finish(), "FS_ABORTED");
@@ -276,7 +319,10 @@ test("host.close aborts running turns and waits for a finish that has begun", as
 
 test("status and list show a running turn; delete is FS_BUSY and removes nothing", async (t) => {
   const h = await withHost(t);
-  const states = async () => [(await h.main.status()).state, (await h.sessions.list()).find(({ id }) => id === "test").state];
+  const states = async () => [
+    (await h.main.status()).state,
+    (await h.sessions.list()).find(({ id }) => id === "test").state,
+  ];
   assert.deepEqual(await states(), ["idle", "idle"]);
   assert.deepEqual((await h.main.status()).stagedMessageIds, []);
   const turn = await h.main.beginTurn();
@@ -293,7 +339,15 @@ test("status and list show a running turn; delete is FS_BUSY and removes nothing
 test("callbacks end the turn, then call yours; errors of yours propagate", async (t) => {
   const h = await withHost(t);
   const seen = [];
-  const mine = Object.fromEntries(["onFinish", "onError", "onAbort"].map((name) => [name, async (event) => { await sleep(1); seen.push([name, event]); }]));
+  const mine = Object.fromEntries(
+    ["onFinish", "onError", "onAbort"].map((name) => [
+      name,
+      async (event) => {
+        await sleep(1);
+        seen.push([name, event]);
+      },
+    ]),
+  );
   const finished = await h.main.beginTurn();
   await finished.callbacks(mine).onFinish({ text: "done" });
   await finished.finish();
@@ -305,11 +359,25 @@ test("callbacks end the turn, then call yours; errors of yours propagate", async
   const aborted = await h.main.beginTurn();
   await aborted.callbacks(mine).onAbort({ steps: [] });
   assert.equal((await rejectsWith(aborted.finish(), "FS_ABORTED")).cause.name, "AbortError");
-  assert.deepEqual(seen, [["onFinish", { text: "done" }], ["onError", { error }], ["onFinish", { finishReason: "error" }], ["onAbort", { steps: [] }]]);
+  assert.deepEqual(seen, [
+    ["onFinish", { text: "done" }],
+    ["onError", { error }],
+    ["onFinish", { finishReason: "error" }],
+    ["onAbort", { steps: [] }],
+  ]);
 
   const broken = await h.main.beginTurn();
   const own = new Error("mine");
-  await assert.rejects(broken.callbacks({ onFinish: () => { throw own; } }).onFinish({}), (thrown) => thrown === own);
+  await assert.rejects(
+    broken
+      .callbacks({
+        onFinish: () => {
+          throw own;
+        },
+      })
+      .onFinish({}),
+    (thrown) => thrown === own,
+  );
   await broken.finish();
   for (const name of ["onFinish", "onError", "onAbort"]) {
     const turn = await h.main.beginTurn();
@@ -322,7 +390,12 @@ test("extraBody: the turn's, else the handle's", async (t) => {
   const h = await withHost(t);
   const session = await h.session("test", { extraBody: { user: 1 } });
   const found = await h.sessions.get("test", { extraBody: { user: 2 } });
-  const cases = [[session, {}, { user: 1 }], [session, { extraBody: { user: 3 } }, { user: 3 }], [found, undefined, { user: 2 }], [h.main, undefined, undefined]];
+  const cases = [
+    [session, {}, { user: 1 }],
+    [session, { extraBody: { user: 3 } }, { user: 3 }],
+    [found, undefined, { user: 2 }],
+    [h.main, undefined, undefined],
+  ];
   for (const [handle, options, expected] of cases) {
     const turn = await handle.beginTurn(options);
     assert.deepEqual(turn.context.extraBody, expected);

@@ -5,7 +5,8 @@ const TYPE = "harness.tool_result_file";
 
 export function isToolResultFile(value: unknown): value is ToolResultFile {
   if (typeof value !== "object" || value === null) return false;
-  const { type, toolName, path, bytes, sha256, mediaType, truncated, summary, preview, message } = value as Partial<ToolResultFile>;
+  const { type, toolName, path, bytes, sha256, mediaType, truncated, summary, preview, message } =
+    value as Partial<ToolResultFile>;
   return (
     type === TYPE &&
     truncated === true &&
@@ -53,7 +54,8 @@ export const toolResultFileSchema: Readonly<Record<string, unknown>> = deepFroze
 });
 
 function deepFrozen<T extends object>(value: T): T {
-  for (const inner of Object.values(value)) if (typeof inner === "object" && inner !== null) deepFrozen(inner as object);
+  for (const inner of Object.values(value))
+    if (typeof inner === "object" && inner !== null) deepFrozen(inner as object);
   return Object.freeze(value);
 }
 

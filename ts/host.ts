@@ -10,6 +10,8 @@ import type { Addon, NativeHost } from "./native.js";
 import type { SessionParts } from "./session.js";
 import { Sessions } from "./sessions.js";
 
+export { offloadToolResult } from "./tools/offload-result.js";
+
 export function localHost<TExtraBody = unknown>(options?: LocalHostOptions<TExtraBody>): LocalHost<TExtraBody> {
   try {
     return open(options);

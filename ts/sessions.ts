@@ -77,7 +77,8 @@ export class Sessions<TExtraBody> implements SessionManager<TExtraBody> {
       while (all.length < given.limit) {
         const size = Math.min(PAGE, given.limit - all.length);
         const page = unwrap(await this.#native.listSessions(size, after));
-        for (const info of page) all.push(sessionInfo(info, TurnQueue.isRunning(this.#key(info.id)) ? "running" : "idle"));
+        for (const info of page)
+          all.push(sessionInfo(info, TurnQueue.isRunning(this.#key(info.id)) ? "running" : "idle"));
         if (page.length < size) break;
         after = page.at(-1)?.id;
       }

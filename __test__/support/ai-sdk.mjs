@@ -47,7 +47,11 @@ export function scripted({ Model, usage, reason }, script) {
     },
     async doStream({ prompt, abortSignal }) {
       const { step, finishReason } = next(prompt);
-      const parts = [{ type: "stream-start", warnings: [] }, ...step.flatMap(streamed), { type: "finish", finishReason, usage }];
+      const parts = [
+        { type: "stream-start", warnings: [] },
+        ...step.flatMap(streamed),
+        { type: "finish", finishReason, usage },
+      ];
       return { stream: streamOf(parts, abortSignal) };
     },
   });

@@ -28,7 +28,8 @@ export function modelBytes(output) {
 
 /** All strings inside are well-formed, so every cut kept whole characters. */
 export function assertWellFormed(value) {
-  if (typeof value === "string") assert.ok(value.isWellFormed(), `not well-formed: ${JSON.stringify(value).slice(0, 200)}`);
+  if (typeof value === "string")
+    assert.ok(value.isWellFormed(), `not well-formed: ${JSON.stringify(value).slice(0, 200)}`);
   else if (Array.isArray(value)) for (const each of value) assertWellFormed(each);
   else if (typeof value === "object" && value !== null) {
     for (const [key, each] of Object.entries(value)) {

@@ -26,7 +26,8 @@ function sizeOfMembers(value: ArrayBufferView | ArrayBuffer): number {
   const bytes = value instanceof Uint8Array ? value : undefined;
   const count = bytes?.length ?? (value as Partial<Float64Array>).length ?? value.byteLength;
   let size = 2;
-  for (let at = 0; at < count; at++) size += digits(at) + MEMBER_FRAME + (bytes === undefined ? MAX_NUMBER : digits(bytes[at] as number));
+  for (let at = 0; at < count; at++)
+    size += digits(at) + MEMBER_FRAME + (bytes === undefined ? MAX_NUMBER : digits(bytes[at] as number));
   return size;
 }
 

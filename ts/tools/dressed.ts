@@ -26,7 +26,8 @@ function replaced(before: PropertyDescriptor | undefined, value: unknown): Prope
 function methods(tool: object): string[] {
   const names = ["toModelOutput", "needsApproval"];
   for (const name in tool) if (name.startsWith("onInput")) names.push(name);
-  for (const at of prototypes(tool)) names.push(...Object.getOwnPropertyNames(at).filter((name) => name.startsWith("onInput")));
+  for (const at of prototypes(tool))
+    names.push(...Object.getOwnPropertyNames(at).filter((name) => name.startsWith("onInput")));
   return names;
 }
 

@@ -85,7 +85,9 @@ class Call {
 
   isGenerator(): boolean {
     const { tool } = this.#execution;
-    return tool.streaming === true || Object.prototype.toString.call(tool.execute) === "[object AsyncGeneratorFunction]";
+    return (
+      tool.streaming === true || Object.prototype.toString.call(tool.execute) === "[object AsyncGeneratorFunction]"
+    );
   }
 
   /** A generator, after the hooks. */
@@ -146,6 +148,8 @@ async function* only(value: unknown): AsyncGenerator<unknown, void> {
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return (
-    typeof value === "object" && value !== null && typeof (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === "function"
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === "function"
   );
 }

@@ -52,7 +52,11 @@ function format(mediaType: string | undefined): "text" | "json" | "ndjson" {
 
 /** Whole characters, of which at most `room` bytes of JSON. */
 function preview(content: Uint8Array, bytes: number, room: number): string {
-  const head = Buffer.from(content.buffer, content.byteOffset, Math.min(content.byteLength, bytes + MAX_CHARACTER_BYTES));
+  const head = Buffer.from(
+    content.buffer,
+    content.byteOffset,
+    Math.min(content.byteLength, bytes + MAX_CHARACTER_BYTES),
+  );
   const text = cutText(head.toString().replace(/\ufffd+$/, ""), bytes);
   let end = text.length;
   while (jsonBytes(text.slice(0, end)) - 2 > room) end = Math.floor(end * 0.75);

@@ -40,7 +40,7 @@ export async function* yielded(values: AsyncIterable<unknown>, results: Results)
 /** The last value. */
 export async function drained(values: AsyncIterable<unknown>, inside: Run): Promise<unknown> {
   const iterator = inside(() => values[Symbol.asyncIterator]());
-  for (let last: unknown; ; ) {
+  for (let last: unknown; ;) {
     const step = await inside(() => iterator.next());
     if (step.done === true) return last;
     last = step.value;
@@ -57,7 +57,9 @@ export function inContext<T extends object>(values: T, inside: Run): T {
         const given: unknown = inside((): unknown => Reflect.apply(value, target, args));
         if (given === target) return proxy;
         // The iterator of something that only can be iterated.
-        return name === Symbol.asyncIterator && typeof given === "object" && given !== null ? inContext(given, inside) : given;
+        return name === Symbol.asyncIterator && typeof given === "object" && given !== null
+          ? inContext(given, inside)
+          : given;
       };
     },
   });

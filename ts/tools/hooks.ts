@@ -11,25 +11,28 @@ export function hooksOption(options: check.Options): readonly ToolHook[] {
   if (value === undefined) return [];
   if (!Array.isArray(value)) throw check.invalidOption("hooks", "an array", value);
   const hooks = [...(value as unknown[])];
-  for (const [at, hook] of hooks.entries()) {
-    const { before, after } = (typeof hook === "object" && hook !== null ? hook : { before: null }) as Record<string, unknown>;
-    const known = [before, after].every((each) => each === undefined || typeof each === "function");
-    if (!known) throw check.invalidOption(`hooks[${at}]`, "an object { before?, after? } of functions", hook);
-  }
+  const at = hooks.findIndex((hook) => !isHook(hook));
+  if (at >= 0) throw check.invalidOption(`hooks[${at}]`, "an object { before?, after? } of functions", hooks[at]);
   return hooks as ToolHook[];
+}
+
+function isHook(value: unknown): value is ToolHook {
+  if (typeof value !== "object" || value === null) return false;
+  const hook = value as Partial<ToolHook>;
+  return [hook.before, hook.after].every((layer) => layer === undefined || typeof layer === "function");
 }
 
 /** Gives the call that is to be made. What a hook throws, or its block, ends it. */
 export async function before(hooks: readonly ToolHook[], call: ToolCall, context: Context): Promise<ToolCall> {
-  let current = call;
+  let { input } = call;
   for (const hook of hooks) {
-    const said: unknown = await hook.before?.(current, context);
+    const said: unknown = await hook.before?.({ ...call, input }, context);
     if (said === undefined || said === null) continue;
     if (typeof said === "object" && "block" in said && typeof said.block === "string") throw new Error(said.block);
     if (typeof said !== "object" || !("input" in said)) throw misunderstood(said);
-    current = { ...current, input: said.input };
+    ({ input } = said);
   }
-  return current;
+  return { ...call, input };
 }
 
 /** A block that is misspelt must not let the call through. */

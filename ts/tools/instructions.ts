@@ -8,7 +8,8 @@ const MAX_TOOL_NAME_LENGTH = 200;
 export function offloadInstructions(options?: OffloadOptions & { readTool?: string }): string {
   const { maxInlineBytes, previewBytes, outputDir } = offloadSettings(options, DEFAULTS);
   const readTool = check.readOptions(options, (given) => check.label(given, "readTool", MAX_TOOL_NAME_LENGTH));
-  const read = readTool === undefined ? "" : ` Use the tool \`${readTool}\` with that path to read the parts that you need.`;
+  const read =
+    readTool === undefined ? "" : ` Use the tool \`${readTool}\` with that path to read the parts that you need.`;
   return [
     `A tool result of more than ${number(maxInlineBytes)} bytes is stored in a file under ${outputDir}.`,
     'In its place you get an object of type "harness.tool_result_file":',

@@ -13,6 +13,9 @@ export const MAX_DEPTH = 200;
 /** Text that JSON writes as it is. */
 const PLAIN_TEXT = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
+/** Up to here a loop beats the expression. */
+const SHORT = 40;
+
 const STOP = new Error("stop");
 
 /** The size as JSON.stringify would make it; OVER; or NOT_JSON. */
@@ -34,7 +37,8 @@ function settled(value: unknown, key: string | number): unknown {
     if (isBytes(value)) throw STOP; // not by their `toJSON`
   }
   const given = settle(value, key);
-  if (typeof given === "object" && given !== null && (isBytes(given) || isFileData(given) || isFormless(given))) throw STOP;
+  if (typeof given === "object" && given !== null && (isBytes(given) || isFileData(given) || isFormless(given)))
+    throw STOP;
   return given;
 }
 
@@ -57,7 +61,7 @@ class Meter {
       case "string":
         return this.#text(value);
       case "number":
-        return this.#take(Number.isFinite(value) ? String(value).length : 4);
+        return this.#take(sizeOfNumber(value));
       case "boolean":
         return this.#take(value ? 4 : 5);
       case "undefined":
@@ -70,7 +74,7 @@ class Meter {
   }
 
   #text(value: string): void {
-    if (value.length + 2 > this.left || PLAIN_TEXT.test(value)) this.#take(value.length + 2);
+    if (value.length + 2 > this.left || isPlainText(value)) this.#take(value.length + 2);
     else this.#take(Buffer.byteLength(JSON.stringify(value)));
   }
 
@@ -90,14 +94,16 @@ class Meter {
     const length = lengthOf(value);
     for (let at = 0; at < length; at++) {
       if (at > 0) this.#take(1);
-      this.add(settled(value[at], at));
+      const element = value[at];
+      this.add(isPrimitive(element) ? element : settled(element, at));
     }
   }
 
   #properties(value: Record<string, unknown>): void {
     let some = false;
     for (const key of Object.keys(value)) {
-      const member = settled(value[key], key);
+      const property = value[key];
+      const member = isPrimitive(property) ? property : settled(property, key);
       if (member === undefined) continue;
       this.#take(some ? 2 : 1); // comma and colon
       some = true;
@@ -105,4 +111,25 @@ class Meter {
       this.add(member);
     }
   }
+}
+
+/** Without a look at each of the functions that settle the rest: most values are. */
+function isPrimitive(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
+function sizeOfNumber(value: number): number {
+  if (value >= 0 && value < 1e6 && Math.trunc(value) === value) {
+    return value < 10 ? 1 : value < 100 ? 2 : value < 1e3 ? 3 : value < 1e4 ? 4 : value < 1e5 ? 5 : 6;
+  }
+  return Number.isFinite(value) ? String(value).length : 4;
+}
+
+function isPlainText(value: string): boolean {
+  if (value.length > SHORT) return PLAIN_TEXT.test(value);
+  for (let at = 0; at < value.length; at++) {
+    const unit = value.charCodeAt(at);
+    if (unit < 0x20 || unit > 0x7e || unit === 0x22 || unit === 0x5c) return false;
+  }
+  return true;
 }

@@ -15,7 +15,10 @@ export async function offloadToolResult(
   try {
     const ours = behind(files);
     if (ours === undefined) {
-      throw new HarnessFileError("FS_INVALID_OPTION", "files must be a FileWriter of this package: session.files, turn.files or ctx.files");
+      throw new HarnessFileError(
+        "FS_INVALID_OPTION",
+        "files must be a FileWriter of this package: session.files, turn.files or ctx.files",
+      );
     }
     const settings = offloadSettings(options, ours.core.offload || DEFAULTS);
     const named = check.readOptions(call, nameOfCall);

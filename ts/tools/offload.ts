@@ -46,7 +46,10 @@ export class Offload {
   async replace(call: Call, result: unknown, signal?: AbortSignal): Promise<unknown> {
     const { maxInlineBytes, turnBudgetBytes, onOffloadError } = this.#settings;
     const { value, size } = await this.#measured(call, result);
-    if (size !== OVER && (this.#budget.allows(size, turnBudgetBytes) || size <= MIN_REFERENCE_BYTES || isToolResultFile(value))) {
+    if (
+      size !== OVER &&
+      (this.#budget.allows(size, turnBudgetBytes) || size <= MIN_REFERENCE_BYTES || isToolResultFile(value))
+    ) {
       this.#budget.charge(size);
       return value;
     }
@@ -72,7 +75,8 @@ export class Offload {
     const value = isFileData(result) ? fileForm(result, call, this.#settings) : stated(result);
     if (value === undefined) return { value, size: 0 };
     if (typeof value === "string") return { value, size: sizeOfText(value, limit) };
-    if (typeof value === "object" && value !== null && isBytes(value)) return { value, size: sizeOfBytes(value, limit) };
+    if (typeof value === "object" && value !== null && isBytes(value))
+      return { value, size: sizeOfBytes(value, limit) };
     const size = measure(value, limit);
     if (size !== NOT_JSON) return { value, size };
     return (await inlineForm(value, this.#form(call, 0), limit)) ?? { value, size: OVER };
@@ -97,7 +101,13 @@ export class Offload {
     );
   }
 
-  #options({ toolName, toolCallId }: Call): Pick<NativeOffloadOptions, "outputDir" | "previewBytes" | "toolName" | "toolCallId" | "source" | "origin" | "turnId"> {
+  #options({
+    toolName,
+    toolCallId,
+  }: Call): Pick<
+    NativeOffloadOptions,
+    "outputDir" | "previewBytes" | "toolName" | "toolCallId" | "source" | "origin" | "turnId"
+  > {
     const { source, turnId, origin } = this.#writer;
     const { outputDir, previewBytes } = this.#settings;
     return {

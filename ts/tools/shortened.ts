@@ -13,7 +13,12 @@ export interface Shortened {
 }
 
 /** At most `limit` bytes of JSON. */
-export async function shortened(value: unknown, form: Form, { code }: HarnessFileError, limit: number): Promise<Shortened> {
+export async function shortened(
+  value: unknown,
+  form: Form,
+  { code }: HarnessFileError,
+  limit: number,
+): Promise<Shortened> {
   const result: Shortened = {
     truncated: true,
     preview: "",

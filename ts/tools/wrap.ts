@@ -61,7 +61,11 @@ export class ToolWrapper {
       inside: this.#inside,
       ...this.#offloading(tool, plan.settings),
     };
-    return dressed(tool, (input, options) => execute(execution, input, options), (fn) => this.#inside(plan.context, fn));
+    return dressed(
+      tool,
+      (input, options) => execute(execution, input, options),
+      (fn) => this.#inside(plan.context, fn),
+    );
   }
 
   #offloading(tool: ToolLike, settings: OffloadSettings | false): Pick<Execution, "offload" | "settings"> {

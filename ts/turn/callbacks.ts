@@ -33,7 +33,11 @@ function callback(given: check.Options, name: keyof Mine): Mine {
   return { [name]: value };
 }
 
-async function both(end: () => Promise<void>, mine: ((event: unknown) => unknown) | undefined, event: unknown): Promise<void> {
+async function both(
+  end: () => Promise<void>,
+  mine: ((event: unknown) => unknown) | undefined,
+  event: unknown,
+): Promise<void> {
   try {
     await end();
   } finally {

@@ -1,6 +1,13 @@
 // One turn: its writer, its tools, its end.
 import { randomUUID } from "node:crypto";
-import type { FileChange, FileWriter, FinishedTurn, HarnessSession, HarnessToolContext, Turn as Contract } from "../../index.js";
+import type {
+  FileChange,
+  FileWriter,
+  FinishedTurn,
+  HarnessSession,
+  HarnessToolContext,
+  Turn as Contract,
+} from "../../index.js";
 import { artifacts } from "../artifacts.js";
 import { type Abortable, ignore, listen, unlisten } from "../cancellation.js";
 import * as check from "../check.js";
@@ -135,7 +142,9 @@ export class Turn<T> implements Contract<T>, AsyncDisposable {
   }
 
   #aborted(): HarnessFileError {
-    return new HarnessFileError("FS_ABORTED", "The turn was aborted; it cannot be finished", { cause: this.#abortReason });
+    return new HarnessFileError("FS_ABORTED", "The turn was aborted; it cannot be finished", {
+      cause: this.#abortReason,
+    });
   }
 
   #ignoreSignal(): void {

@@ -86,7 +86,15 @@ export class Turns<T> {
   }
 
   #open(session: HarnessSession<T>, { signal, extraBody }: Given<T>, onEnd: (turn: Turn<T>) => void): Turn<T> {
-    const turn = new Turn<T>({ key: this.#key, core: this.#core, settings: this.#settings, session, signal, extraBody, onEnd });
+    const turn = new Turn<T>({
+      key: this.#key,
+      core: this.#core,
+      settings: this.#settings,
+      session,
+      signal,
+      extraBody,
+      onEnd,
+    });
     this.#running.add(turn);
     return turn;
   }
@@ -107,4 +115,3 @@ export class Turns<T> {
 function busy(message: string): HarnessFileError {
   return new HarnessFileError("FS_BUSY", `${message}. Finish or abort that one first.`);
 }
-
