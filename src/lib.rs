@@ -13,6 +13,7 @@ mod options;
 mod read;
 mod run;
 mod session;
+mod staged;
 mod turn;
 mod write;
 

@@ -1,17 +1,14 @@
 //! The class behind the storing of a large result.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
 use little_files::cancel::Cancel;
 use little_files::error::Result;
 use little_files::offload::{OffloadOptions, PendingOffload};
 use napi::Env;
-use napi::bindgen_prelude::{Null, Object};
+use napi::bindgen_prelude::Object;
 use napi_derive::napi;
 
-use crate::failure::closed;
 use crate::options::{NativeWritten, origin, whole};
-use crate::run::{run, run_cancellable};
+use crate::staged::{Staged, Stages};
 
 /// Of a result that is stored.
 #[napi(object, object_to_js = false)]
@@ -73,66 +70,44 @@ pub(crate) struct NativeOffloaded {
 /// A result that is being stored. Dropped or aborted, it leaves nothing.
 #[napi]
 pub struct NativeOffload {
-    pending: Shared,
-    cancel: Cancel,
+    staged: Staged<PendingOffload>,
 }
-
-type Shared = Arc<Mutex<Option<PendingOffload>>>;
 
 impl NativeOffload {
     pub(crate) fn new(pending: PendingOffload, cancel: Cancel) -> Self {
-        Self { pending: Arc::new(Mutex::new(Some(pending))), cancel }
+        Self { staged: Staged::new(pending, cancel) }
+    }
+}
+
+impl Stages for PendingOffload {
+    type Published = NativeOffloaded;
+
+    fn push(&mut self, batch: &[u8]) -> Result<()> {
+        self.push(batch)
+    }
+
+    fn publish(&mut self) -> Result<NativeOffloaded> {
+        self.finish().map(|(written, reference)| NativeOffloaded { written: written.into(), reference })
     }
 }
 
 #[napi]
 impl NativeOffload {
-    /// Appends. `batch` is copied before this returns: its memory goes when a worker ends, whatever still runs.
+    /// Appends; `batch` is copied before this returns.
     #[napi(ts_args_type = "batch: Uint8Array", ts_return_type = "Promise<null | Failure>")]
     pub fn push<'env>(&self, env: &'env Env, batch: &[u8]) -> napi::Result<Object<'env>> {
-        let (pending, batch) = (Arc::clone(&self.pending), batch.to_vec());
-        run(env, move || push(&pending, &batch).map(|()| Null))
+        self.staged.push(env, batch)
     }
 
     /// Appends the last batch, if any, and publishes.
     #[napi(ts_return_type = "Promise<NativeOffloaded | Failure>")]
     pub fn finish<'env>(&self, env: &'env Env, batch: Option<&[u8]>) -> napi::Result<Object<'env>> {
-        let pending = Arc::clone(&self.pending);
-        let mut batch = batch.map(<[u8]>::to_vec);
-        run_cancellable(env, self.cancel.clone(), move || {
-            if let Some(batch) = batch.take() {
-                push(&pending, &batch)?;
-            }
-            let mut pending = lock(&pending);
-            let result = pending.as_mut().ok_or_else(|| closed("offload"))?.finish();
-            if result.as_ref().err().is_none_or(|error| !error.is_held()) {
-                // Ended: what it staged goes before the caller hears of it.
-                pending.take();
-            }
-            result.map(|(written, reference)| NativeOffloaded { written: written.into(), reference })
-        })
+        self.staged.finish(env, batch)
     }
 
-    /// Drops what was staged, after the push that is under way; resolves when it is gone.
+    /// Drops what was staged; resolves when it is gone.
     #[napi(ts_return_type = "Promise<null | Failure>")]
     pub fn abort<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
-        let pending = Arc::clone(&self.pending);
-        run(env, move || {
-            drop(lock(&pending).take());
-            Ok(Null)
-        })
+        self.staged.abort(env)
     }
-}
-
-fn push(pending: &Shared, batch: &[u8]) -> Result<()> {
-    let mut pending = lock(pending);
-    let pushed = pending.as_mut().ok_or_else(|| closed("offload"))?.push(batch);
-    if pushed.is_err() {
-        pending.take();
-    }
-    pushed
-}
-
-fn lock(pending: &Shared) -> MutexGuard<'_, Option<PendingOffload>> {
-    pending.lock().unwrap_or_else(PoisonError::into_inner)
 }

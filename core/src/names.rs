@@ -26,14 +26,13 @@ fn is_portable(name: &str) -> bool {
         && !is_device(name)
 }
 
-/// Windows gives these to devices, with any extension.
-fn is_device(name: &str) -> bool {
-    let stem = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
-    matches!(stem.as_str(), "con" | "prn" | "aux" | "nul")
-        || stem
-            .strip_prefix("com")
-            .or_else(|| stem.strip_prefix("lpt"))
-            .is_some_and(|rest| matches!(rest.as_bytes(), [b'0'..=b'9']))
+/// Whether Windows gives the name to a device, with whatever extension.
+pub(crate) fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
+    let numbered = stem.strip_prefix("COM").or_else(|| stem.strip_prefix("LPT"));
+    // The superscript digits count there as well.
+    numbered.is_some_and(|number| matches!(number.as_bytes(), [b'0'..=b'9']) || matches!(number, "¹" | "²" | "³"))
+        || matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$")
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::fmt;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use crate::error::{Code, Error, Reason, Result};
+use crate::names::is_device;
 
 /// Longest segment, in bytes of its NFC form.
 pub const MAX_SEGMENT_BYTES: usize = 255;
@@ -201,20 +202,13 @@ fn shown(text: &str) -> String {
 
 /// What Windows cannot store as a name. Built there only, and not tested there yet.
 fn windows_refusal(name: &str) -> Option<&'static str> {
-    const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
     if name.contains(':') {
         return Some("A name holds no colon on Windows");
     }
     if name != "." && (name.ends_with('.') || name.ends_with(' ')) {
         return Some("A name does not end with a dot or a space on Windows");
     }
-    let stem = name.split('.').next().unwrap_or_default().trim_end().to_uppercase();
-    let numbered = ["COM", "LPT"].iter().any(|device| {
-        stem.strip_prefix(device).is_some_and(|number| {
-            matches!(number, "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "¹" | "²" | "³")
-        })
-    });
-    (numbered || DEVICES.contains(&stem.as_str())).then_some("A device's name is no file name on Windows")
+    is_device(name).then_some("A device's name is no file name on Windows")
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use crate::digest::Digest;
 use crate::error::{Code, Error, Result};
+use crate::names::is_device;
 
 /// Longest id, in bytes.
 pub const MAX_ID_BYTES: usize = 1_024;
@@ -24,17 +25,8 @@ fn is_plain(id: &str) -> bool {
         && !id.bytes().all(|byte| byte == b'.')
         && !id.ends_with('.')
         && !id.starts_with("s_")
+        // Windows has them as devices, and a `dataDir` can move there.
         && !is_device(id)
-}
-
-/// Names that Windows gives to devices, so that a `dataDir` can move there.
-fn is_device(id: &str) -> bool {
-    let stem = id.split('.').next().unwrap_or_default();
-    matches!(stem, "con" | "prn" | "aux" | "nul")
-        || stem
-            .strip_prefix("com")
-            .or_else(|| stem.strip_prefix("lpt"))
-            .is_some_and(|rest| matches!(rest.as_bytes(), [b'0'..=b'9']))
 }
 
 #[cfg(test)]
