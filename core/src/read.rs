@@ -48,9 +48,9 @@ impl Session {
         let path = self.resolve(path, Use::Read)?;
         let path = self.root(path.root).locate(&path, Links::FollowInside);
         // A file that another program writes to in place while we read it is read anew; ours are never changed in place.
-        for _ in 0..5 {
+        for tries_left in (0..5).rev() {
             cancel.check()?;
-            if let Some(data) = self.told(self.read_once(&path, options, cancel))? {
+            if let Some(data) = self.told(self.read_once(&path, options, tries_left == 0, cancel))? {
                 return Ok(data);
             }
         }
@@ -61,8 +61,15 @@ impl Session {
         ))
     }
 
-    /// `None` when the file changed meanwhile.
-    fn read_once(&self, path: &HarnessPath, options: &ReadOptions, cancel: &Cancel) -> Result<Option<FileData>> {
+    /// `None` when the file changed meanwhile. The `last` time what was read of a whole file is given all the same: its
+    /// size and digest are those of the bytes.
+    fn read_once(
+        &self,
+        path: &HarnessPath,
+        options: &ReadOptions,
+        last: bool,
+        cancel: &Cancel,
+    ) -> Result<Option<FileData>> {
         let (file, stat) = self.root(path.root).open_file(path)?;
         let stamp = Stamp::of(&stat);
         let range = clamp(options.start, options.end, stamp.size, path)?;
@@ -84,14 +91,17 @@ impl Session {
         };
         let after = fs::fstat(&file).map_err(|errno| Error::from_errno(errno, path, "reading"))?;
         // Only ctime may differ: the file was renamed or replaced meanwhile.
-        if content.len() as u64 != range.end - range.start || !Stamp::of(&after).same_but_renamed(&stamp) {
+        let changed = content.len() as u64 != range.end - range.start || !Stamp::of(&after).same_but_renamed(&stamp);
+        if changed && !(last && whole) {
             return Ok(None);
         }
+        let (bytes, digest, facts) =
+            if changed { (content.len() as u64, Digest::of(&content), None) } else { (stamp.size, digest, facts) };
         if options.utf8 && std::str::from_utf8(&content).is_err() {
             return Err(Error::at(Code::NotText, path, format!("{path} is not UTF-8 text. Read it as bytes.")));
         }
         let media_type = facts.and_then(|facts| facts.media_type);
-        Ok(Some(FileData { path: path.to_string(), bytes: stamp.size, digest, media_type, content }))
+        Ok(Some(FileData { path: path.to_string(), bytes, digest, media_type, content }))
     }
 
     /// Opens a file to be read piece by piece.
