@@ -1,39 +1,9 @@
-// writeJSON writes JSON.stringify(value, null, 2), byte for byte, for every value and at every size; or says where it cannot.
+// writeJSON writes JSON.stringify(value, null, 2), byte for byte, for every value.
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
-import fs from "node:fs";
-import path from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import { rejectsWith, withHost } from "./support/host.mjs";
-import { leftovers } from "./support/tree.mjs";
-
-const NAME = "/session/value.json";
-
-/** What writeJSON made of the value, as bytes. */
-async function written(h, value) {
-  const ref = await h.files.writeJSON(NAME, value);
-  const data = await h.files.read(NAME);
-  assert.equal(ref.bytes, data.content.length);
-  assert.equal(ref.mediaType, "application/json");
-  return Buffer.from(data.content);
-}
-
-/** Both get a value of their own, so that neither sees what the other did to it. */
-async function assertSame(h, make, note = "") {
-  let text;
-  try {
-    text = JSON.stringify(make(), null, 2);
-  } catch {
-    text = undefined;
-  }
-  if (text === undefined) {
-    await rejectsWith(h.files.writeJSON(NAME, make()), "FS_INVALID_CONTENT");
-    return;
-  }
-  const ours = await written(h, make());
-  if (!ours.equals(Buffer.from(text))) assert.equal(ours.toString(), text, note); // a difference that a person can read
-}
+import { assertSame, NAME, nested, withToJSON, written } from "./support/json-text.mjs";
 
 test("any value gives the bytes of JSON.stringify", async (t) => {
   const h = await withHost(t, { trace: { diff: false } });
@@ -87,7 +57,6 @@ class Row {
     return { key, id: this.id };
   }
 }
-const withToJSON = (toJSON) => ({ toJSON });
 const shared = { a: [1] };
 
 const traps = {
@@ -180,12 +149,6 @@ const traps = {
     nested(150, (inner, depth) => ({ [`k${depth}ü"`]: "x".repeat(depth * 20), inner, after: depth })),
 };
 
-function nested(depth, wrap) {
-  let value = "bottom";
-  for (let at = 0; at < depth; at++) value = wrap(value, at);
-  return value;
-}
-
 test("what is odd about JSON, one by one", async (t) => {
   const h = await withHost(t, { trace: { diff: false } });
   for (const [title, make] of Object.entries(traps)) await t.test(title, () => assertSame(h, make, title));
@@ -265,208 +228,3 @@ test("BigInt with a toJSON of its own, and raw JSON where there is any", async (
     raw(JSON.stringify("x".repeat(100_000))),
   ]);
 });
-
-const circle = () => {
-  const value = { rows: [{}, {}] };
-  value.rows[1].self = value;
-  return value;
-};
-const refused = {
-  undefined: [() => undefined, "$"],
-  "a function": [() => () => 1, "$"],
-  "a symbol": [() => Symbol("s"), "$"],
-  "a toJSON that leaves nothing": [() => withToJSON(() => undefined), "$"],
-  "a BigInt": [() => 1n, "$"],
-  "a BigInt deep inside": [() => ({ rows: [1, 2, 3, { id: 4n }] }), "$.rows[3].id"],
-  "a BigInt under odd keys": [() => ({ "odd key": { "": [[1n]] } }), '$["odd key"][""][0][0]'],
-  "a BigInt from a box": [() => [Object(1n)], "$[0]"],
-  "a BigInt from toJSON": [() => ({ a: withToJSON(() => 1n) }), "$.a"],
-  "a cycle": [circle, "$.rows[1].self"],
-  "an array in itself": [
-    () => {
-      const array = [1];
-      array.push(array);
-      return array;
-    },
-    "$[1]",
-  ],
-  "a cycle through toJSON": [
-    () => {
-      const value = { a: withToJSON(() => value) };
-      return value;
-    },
-    "$.a",
-  ],
-  "a cycle far down": [
-    () => {
-      const top = {};
-      return Object.assign(top, { down: nested(200, (inner) => [inner === "bottom" ? top : inner]) });
-    },
-    /^\$…?(\.down)?(\[0\])+$/,
-  ],
-  "a getter that throws": [
-    () => ({
-      a: {
-        get b() {
-          throw new TypeError("secret text");
-        },
-      },
-    }),
-    "$.a.b",
-    TypeError,
-  ],
-  "a toJSON that throws": [
-    () => [
-      withToJSON(() => {
-        throw new RangeError("secret text");
-      }),
-    ],
-    "$[0]",
-    RangeError,
-  ],
-  "a toJSON that throws what is no error": [
-    () => [
-      withToJSON(() => {
-        throw "secret text";
-      }),
-    ],
-    "$[0]",
-  ],
-  "a revoked proxy": [
-    () => {
-      const { proxy, revoke } = Proxy.revocable({}, {});
-      revoke();
-      return { proxy };
-    },
-    "$.proxy",
-    TypeError,
-  ],
-  "a proxy that throws": [
-    () => ({
-      a: new Proxy(
-        {},
-        {
-          ownKeys() {
-            throw new Error("secret text");
-          },
-        },
-      ),
-    }),
-    "$.a",
-    Error,
-  ],
-  "too deep": [() => nested(10_001, (inner) => [inner]), /^\$…/],
-};
-
-test("what JSON cannot hold is refused, with its place", async (t) => {
-  const h = await withHost(t);
-  await h.files.writeText(NAME, "old");
-  for (const [title, [make, place, cause]] of Object.entries(refused)) {
-    await t.test(title, async () => {
-      const error = await rejectsWith(h.files.writeJSON(NAME, make()), "FS_INVALID_CONTENT", { path: NAME });
-      if (typeof place === "string") assert.equal(error.details.at, place);
-      else assert.match(error.details.at, place);
-      assert.ok(error.message.includes(`${error.details.at} `), error.message);
-      assert.ok(error.details.at.length < 400, "the place is bounded");
-      assert.ok(!error.message.includes("secret text"));
-      if (cause !== undefined) assert.ok(error.cause instanceof cause);
-      assert.equal((await h.files.read(NAME)).text(), "old");
-      assert.deepEqual(leftovers(h.dataDir), []);
-    });
-  }
-});
-
-test("what throws late, after much was staged, leaves nothing", async (t) => {
-  const h = await withHost(t);
-  await h.files.writeText(NAME, "old");
-  const rows = Array.from({ length: 60_000 }, (_, id) => ({ id, text: "some text that makes a few megabytes" }));
-  const error = await rejectsWith(h.files.writeJSON(NAME, [...rows, { bad: 1n }]), "FS_INVALID_CONTENT");
-  assert.equal(error.details.at, "$[60000].bad");
-  assert.equal((await h.files.read(NAME)).text(), "old");
-  assert.deepEqual(leftovers(h.dataDir), []);
-});
-
-test("deeper than JSON.stringify itself can go, to 10,000 levels", async (t) => {
-  const h = await withHost(t, { trace: { diff: false } });
-  const depth = 9999;
-  const ref = await h.files.writeJSON(
-    NAME,
-    nested(depth, (inner) => [inner]),
-  );
-  const hash = createHash("sha256");
-  for (let at = 0; at < depth; at++) hash.update(`[\n${"  ".repeat(at + 1)}`);
-  hash.update('"bottom"');
-  for (let at = depth - 1; at >= 0; at--) hash.update(`\n${"  ".repeat(at)}]`);
-  assert.equal(ref.sha256, hash.digest("hex"));
-});
-
-/** Ticks of a timer while `work` runs, and the longest time between two. */
-async function ticksDuring(work) {
-  let count = 0;
-  let longest = 0;
-  let last = performance.now();
-  const timer = setInterval(() => {
-    count++;
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
-  }, 1);
-  try {
-    return { result: await work(), count, longest };
-  } finally {
-    clearInterval(timer);
-  }
-}
-
-test("past the longest string, with timers firing all the while", { timeout: 120_000 }, async (t) => {
-  const h = await withHost(t, { durability: "none", trace: { diff: false } });
-  const row = { text: "lorem ipsum dolor sit amet ".repeat(20_000), list: [1, { ü: "\n" }] };
-  const count = 1200;
-  const began = performance.now();
-  let result;
-  let ticks = 0;
-  const timer = setInterval(() => ticks++, 1);
-  try {
-    result = await h.files.writeJSON(
-      "/session/big.json",
-      Array.from({ length: count }, () => row),
-    );
-  } finally {
-    clearInterval(timer);
-  }
-  const took = performance.now() - began;
-  const text = JSON.stringify(row, null, 2).replaceAll("\n", "\n  ");
-  const hash = createHash("sha256").update("[");
-  for (let at = 0; at < count; at++) hash.update(`${at === 0 ? "" : ","}\n  ${text}`);
-  assert.equal(result.sha256, hash.update("\n]").digest("hex"));
-  assert.ok(result.bytes > 600e6, "more than a string can hold");
-  assert.ok(took < 60_000, `took ${Math.round(took)} ms`);
-  assert.ok(ticks > 20, `only ${ticks} ticks in ${Math.round(took)} ms`);
-  assert.equal(fs.statSync(path.join(h.roots.session, "big.json")).size, result.bytes);
-  await h.files.remove("/session/big.json");
-});
-
-const busy = {
-  "many rows": () =>
-    Array.from({ length: 300_000 }, (_, id) => ({ id, name: `User ${id}`, amount: id * 1.37, active: id % 3 === 0 })),
-  "much that leaves no text": () =>
-    Array.from({ length: 1000 }, () =>
-      Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`k${at}`, undefined])),
-    ),
-  "a long hole": () => {
-    const array = [];
-    array.length = 2_000_000;
-    return array;
-  },
-  "one long string to escape": () => '"\n'.repeat(10_000_000),
-};
-for (const [title, make] of Object.entries(busy)) {
-  test(`timers go on firing: ${title}`, { timeout: 120_000 }, async (t) => {
-    const h = await withHost(t, { durability: "none", trace: { diff: false } });
-    const value = make();
-    const { result, count, longest } = await ticksDuring(() => h.files.writeJSON(NAME, value));
-    const text = Buffer.from(JSON.stringify(value, null, 2));
-    assert.equal(result.sha256, createHash("sha256").update(text).digest("hex"));
-    // Loose, since other programs run too; stringifying at once would be a single stall of the whole time.
-    assert.ok(count >= 3 && longest < 1000, `${count} ticks, the longest wait ${Math.round(longest)} ms`);
-  });
-}

@@ -5,53 +5,25 @@ import type { Pace } from "../pace.js";
 import type { Batch, Filled, Source } from "./batch.js";
 import { ChunkFeed } from "./chunk-feed.js";
 import { sourceFailed } from "./failure.js";
+import { PulledSource } from "./pulled.js";
 
-export class AsyncIteratorSource implements Source {
+export class AsyncIteratorSource extends PulledSource {
   readonly #iterator: AsyncIterator<unknown>;
-  readonly #feed = new ChunkFeed(true);
-  /** Ended or failed by itself: there is nothing to return. */
-  #over = false;
-  #pulling = false;
 
   constructor(iterator: AsyncIterator<unknown>) {
+    super();
     this.#iterator = iterator;
   }
 
-  async fill(batch: Batch, pace: Pace): Promise<Filled> {
-    while (this.#feed.into(batch)) {
-      if (this.#over) {
-        if (!this.#feed.end()) return "end";
-      } else if (pace.due()) {
-        return "pause";
-      } else {
-        await this.#pull();
-      }
-    }
-    return "full";
-  }
-
-  async #pull(): Promise<void> {
-    let done: boolean | undefined;
-    let value: unknown;
-    this.#pulling = true;
-    try {
-      ({ done, value } = await this.#iterator.next());
-    } catch (error) {
-      this.#over = true;
-      throw sourceFailed(error);
-    }
-    this.#pulling = false;
-    if (done === true) this.#over = true;
-    else this.#feed.take(value);
+  protected next(): Promise<IteratorResult<unknown, unknown>> {
+    return this.#iterator.next();
   }
 
   /** As `for await` does it. While a `next` is under way a generator would answer only after it, so maybe never. */
-  async cancel(reason: HarnessFileError): Promise<void> {
-    if (this.#over) return;
-    this.#over = true;
+  protected async stop(reason: HarnessFileError, pulling: boolean): Promise<void> {
     try {
       const returned = Promise.resolve(this.#iterator.return?.());
-      if (this.#pulling || reason.code === "FS_ABORTED") returned.catch(ignore);
+      if (pulling || reason.code === "FS_ABORTED") returned.catch(ignore);
       else await returned;
     } catch {
       // The error that ended the write is the one to tell.

@@ -3,13 +3,16 @@ import type { MessageLike, StagedFile, StagedMessages } from "../../index.js";
 import { type Cancellation, settled } from "../cancellation.js";
 import { HarnessFileError, toFileError, unwrap } from "../errors.js";
 import type { NativeMessages } from "../native.js";
+import { Queues } from "../queue.js";
 import { inside, refuseInside } from "./inside.js";
 import { filesIn, forModel } from "./message.js";
 import { messageId } from "./message-id.js";
 import { type Note, parseNote, stagedAway } from "./note.js";
 import { type StagingOptions, checkMessages, stagingOptions } from "./options.js";
-import { inTurn } from "./queue.js";
 import { type Candidate, type StagingSession, stageMessage } from "./stage-message.js";
+
+/** One call at a time for each session. */
+const queues = new Queues();
 
 export async function stageMessages<TExtraBody, M extends MessageLike>(
   place: StagingSession<TExtraBody>,
@@ -25,7 +28,7 @@ export async function stageMessages<TExtraBody, M extends MessageLike>(
     return await core.cancellable(given.signal, async (cancellation) => {
       const candidates = await findCandidates(list, cancellation);
       const work = new Staging(place, given, candidates, cancellation);
-      if (candidates.size > 0) await inTurn(key, cancellation, () => inside(key, () => work.run()));
+      if (candidates.size > 0) await work.run();
       return work.result(list);
     });
   } catch (error) {
@@ -77,7 +80,19 @@ class Staging<TExtraBody, M extends MessageLike> {
     this.#cancellation = cancellation;
   }
 
+  /** Once the calls that came before are through. */
   async run(): Promise<void> {
+    const { key } = this.#place;
+    const { ready, leave } = queues.join(key);
+    try {
+      await (this.#cancellation === undefined ? ready : Promise.race([ready, this.#cancellation.aborted]));
+      await inside(key, () => this.#runLocked());
+    } finally {
+      leave();
+    }
+  }
+
+  async #runLocked(): Promise<void> {
     const { native } = this.#place.core;
     const lock = settled(await native.lockMessages(this.#cancellation?.native), this.#cancellation);
     try {

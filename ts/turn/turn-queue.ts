@@ -1,63 +1,23 @@
-// First come, first served: the turns of one session in this process, whichever handle or host begins them.
+// The queue of the turns of one session in this process, whichever handle or host begins them.
+import { type Place, Queues } from "../queue.js";
 
-const queues = new Map<string, TurnQueue>();
+export type { Place };
 
-/** A place in the queue. */
-export interface Place {
-  /** Resolves when those before are through. */
-  readonly ready: Promise<void>;
-  /** To be called once, also by who gives up while it waits. */
-  leave(): void;
-}
+const queues = new Queues();
+/** The sessions of which a turn runs: the first in the queue, once it has the lock too. */
+const running = new Set<string>();
 
-export class TurnQueue {
-  readonly #key: string;
-  #places = 0;
-  #running = 0;
-  #last: Promise<void> = Promise.resolve();
-
-  private constructor(key: string) {
-    this.#key = key;
-  }
-
-  /** The key names the session among all of this process. */
-  static of(key: string): TurnQueue {
-    return queues.get(key) ?? new TurnQueue(key);
-  }
-
+/** The keys name the sessions among all of this process. */
+export const TurnQueue = {
   /** Whether somebody runs a turn or waits for one. */
-  static isBusy(key: string): boolean {
-    return queues.has(key);
-  }
-
-  static isRunning(key: string): boolean {
-    const queue = queues.get(key);
-    return queue !== undefined && queue.#running > 0;
-  }
-
-  join(): Place {
-    queues.set(this.#key, this);
-    this.#places++;
-    const before = this.#last;
-    let leave!: () => void;
-    const left = new Promise<void>((resolve) => {
-      leave = resolve;
-    });
-    this.#last = before.then(() => left);
-    return {
-      ready: before,
-      leave: () => {
-        leave();
-        if (--this.#places === 0) queues.delete(this.#key);
-      },
-    };
-  }
-
-  /** A turn runs, until what this gives is called. */
-  run(): () => void {
-    this.#running++;
-    return () => {
-      this.#running--;
-    };
-  }
-}
+  isBusy: (key: string): boolean => queues.isBusy(key),
+  isRunning: (key: string): boolean => running.has(key),
+  of: (key: string) => ({
+    join: (): Place => queues.join(key),
+    /** A turn runs, until what this gives is called. */
+    run: (): (() => void) => {
+      running.add(key);
+      return () => running.delete(key);
+    },
+  }),
+};
