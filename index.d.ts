@@ -104,7 +104,10 @@ export interface FileWriter {
 export interface WriteFileOptions {
   /** 1 to 1,024 characters, no control characters. Wins over the Blob's type and the extension. */
   mediaType?: string;
-  /** Origin label for events. Default "app-context". 1 to 256 characters. */
+  /**
+   * Origin label for events. Default "app-context" for `session.files`, "tool" for `turn.files` and `ctx.files`,
+   * "user-message" in `stageMessage`. 1 to 256 characters.
+   */
   source?: "user-message" | "app-context" | "tool" | "agent" | (string & {});
   /** Host-facing; a plain JSON object of at most 64 KiB of JSON and 100 levels. Never shown to the model. */
   metadata?: Record<string, unknown>;

@@ -12,9 +12,13 @@ test("which writes give an artifact", async (t) => {
   const { files } = await withHost(t);
   assert.ok((await files.write("/artifacts/a.txt", "x")).artifact, "every file under /artifacts");
   assert.ok((await files.write("/artifacts/deep/er/a.txt", "x")).artifact);
-  assert.equal("artifact" in await files.write("/artifacts/b.txt", "x", { artifact: false }), false, "unless told otherwise");
-  assert.equal("artifact" in await files.write("/session/a.txt", "x"), false);
-  assert.equal("artifact" in await files.write("/session/a.txt", "x", { artifact: false }), false);
+  assert.equal(
+    "artifact" in (await files.write("/artifacts/b.txt", "x", { artifact: false })),
+    false,
+    "unless told otherwise",
+  );
+  assert.equal("artifact" in (await files.write("/session/a.txt", "x")), false);
+  assert.equal("artifact" in (await files.write("/session/a.txt", "x", { artifact: false })), false);
   assert.ok((await files.write("/session/b.txt", "x", { artifact: true })).artifact);
   assert.ok((await files.write("/session/c.txt", "x", { artifact: {} })).artifact);
   assert.ok((await files.writeText("/session/d.txt", "x", { artifact: true })).artifact);
@@ -23,10 +27,24 @@ test("which writes give an artifact", async (t) => {
 
 test("the reference: facts of the file, name, and whose metadata", async (t) => {
   const { files } = await withHost(t);
-  const ref = await files.write("/session/r.csv", "a,b\n", { artifact: { name: "R", metadata: { of: "artifact" } }, metadata: { of: "file" } });
+  const ref = await files.write("/session/r.csv", "a,b\n", {
+    artifact: { name: "R", metadata: { of: "artifact" } },
+    metadata: { of: "file" },
+  });
   assert.deepEqual(plain(ref), {
-    path: "/session/r.csv", bytes: 4, sha256: sha256("a,b\n"), mediaType: "text/csv",
-    artifact: { id: ref.artifact.id, path: "/session/r.csv", bytes: 4, sha256: sha256("a,b\n"), mediaType: "text/csv", name: "R", metadata: { of: "artifact" } },
+    path: "/session/r.csv",
+    bytes: 4,
+    sha256: sha256("a,b\n"),
+    mediaType: "text/csv",
+    artifact: {
+      id: ref.artifact.id,
+      path: "/session/r.csv",
+      bytes: 4,
+      sha256: sha256("a,b\n"),
+      mediaType: "text/csv",
+      name: "R",
+      metadata: { of: "artifact" },
+    },
   });
   assert.equal(typeof ref.artifact.id, "string");
   assert.deepEqual(structuredClone(ref), plain(ref), "a plain object, absent fields absent");
@@ -50,8 +68,17 @@ test("the listing: marked files and all under /artifacts, each with its own fact
   fs.writeFileSync(path.join(roots.artifacts, "shell.bin"), "by a shell");
   fs.symlinkSync("a.txt", path.join(roots.artifacts, "link.txt"));
   const listed = (await main.artifacts.list()).map(plain);
-  assert.deepEqual(listed.map((each) => each.path).sort(), ["/artifacts/a.txt", "/artifacts/b/deep.json", "/artifacts/shell.bin", "/session/marked.txt"]);
-  for (const ref of refs) assert.deepEqual(listed.find((each) => each.path === ref.path), plain(ref.artifact));
+  assert.deepEqual(listed.map((each) => each.path).sort(), [
+    "/artifacts/a.txt",
+    "/artifacts/b/deep.json",
+    "/artifacts/shell.bin",
+    "/session/marked.txt",
+  ]);
+  for (const ref of refs)
+    assert.deepEqual(
+      listed.find((each) => each.path === ref.path),
+      plain(ref.artifact),
+    );
   const shell = listed.find((each) => each.path === "/artifacts/shell.bin");
   assert.deepEqual([shell.bytes, shell.sha256], [10, sha256("by a shell")]);
   assert.equal(new Set(listed.map((each) => each.id)).size, listed.length, "ids differ");
@@ -79,7 +106,10 @@ test("replacing and removing", async (t) => {
   const { files, main } = await withHost(t);
   await files.write("/session/a.txt", "one", { artifact: { name: "A" } });
   await files.write("/session/a.txt", "two", { artifact: { name: "B" } });
-  assert.deepEqual((await main.artifacts.list()).map((each) => [each.name, each.sha256]), [["B", sha256("two")]]);
+  assert.deepEqual(
+    (await main.artifacts.list()).map((each) => [each.name, each.sha256]),
+    [["B", sha256("two")]],
+  );
   await files.write("/session/a.txt", "three");
   assert.deepEqual(await main.artifacts.list(), []);
   await files.write("/session/tree/b.txt", "x", { artifact: true });
@@ -93,18 +123,36 @@ test("options that make no sense", async (t) => {
   const { files, main } = await withHost(t);
   const cycle = {};
   cycle.self = cycle;
-  for (const artifact of ["yes", 7, [], { name: 7 }, { metadata: "none" }, { metadata: [] }, { metadata: cycle }, { metadata: { a: 1n } }]) {
+  for (const artifact of [
+    "yes",
+    7,
+    [],
+    { name: 7 },
+    { metadata: "none" },
+    { metadata: [] },
+    { metadata: cycle },
+    { metadata: { a: 1n } },
+  ]) {
     await rejectsWith(files.write("/session/a.txt", "x", { artifact }), "FS_INVALID_OPTION");
   }
-  await rejectsWith(files.write("/session/a.txt", "x", { metadata: { a: "x".repeat(65 * 1024) } }), "FS_INVALID_OPTION");
+  await rejectsWith(
+    files.write("/session/a.txt", "x", { metadata: { a: "x".repeat(65 * 1024) } }),
+    "FS_INVALID_OPTION",
+  );
   assert.deepEqual(await main.artifacts.list(), []);
   assert.deepEqual(await files.list("/session"), []);
 });
 
 test("metadata comes back as it was: any key, any JSON value", async (t) => {
   const { files, main } = await withHost(t);
-  const metadata = JSON.parse("{\"__proto__\":{\"a\":1},\"constructor\":null,\"\":[],\"n\":1.5e300,\"text\":\"é📊\\u0000\",\"deep\":[[[{\"x\":false}]]],\"password\":\"for the host\"}");
+  const metadata = JSON.parse(
+    '{"__proto__":{"a":1},"constructor":null,"":[],"n":1.5e300,"text":"é📊\\u0000","deep":[[[{"x":false}]]],"password":"for the host"}',
+  );
   const ref = await files.write("/session/a.txt", "x", { artifact: { metadata } });
   assert.deepEqual(plain(ref.artifact.metadata), metadata);
-  assert.deepEqual(JSON.stringify((await main.artifacts.list())[0].metadata), JSON.stringify(metadata), "in its own order");
+  assert.deepEqual(
+    JSON.stringify((await main.artifacts.list())[0].metadata),
+    JSON.stringify(metadata),
+    "in its own order",
+  );
 });

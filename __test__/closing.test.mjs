@@ -49,7 +49,12 @@ test("host.close closes its sessions, and what is asked of it then is FS_CLOSED"
   await h.host.close();
   await assertClosed(h.main);
   await assertClosed(other);
-  for (const call of [() => h.host.sessions.getOrCreate({ id: "x" }), () => h.host.sessions.get("x"), () => h.host.sessions.list(), () => h.host.sessions.delete("test")]) {
+  for (const call of [
+    () => h.host.sessions.getOrCreate({ id: "x" }),
+    () => h.host.sessions.get("x"),
+    () => h.host.sessions.list(),
+    () => h.host.sessions.delete("test"),
+  ]) {
     await rejectsWith(call(), "FS_CLOSED");
   }
   assert.equal(fs.readFileSync(path.join(h.roots.session, "a.txt"), "utf8"), "kept");
@@ -67,18 +72,31 @@ for (const who of ["session", "host"]) {
       }
     };
     const settled = [];
-    const note = (name, promise) => promise.then((value) => { settled.push(name); return value; });
+    const note = (name, promise) =>
+      promise.then((value) => {
+        settled.push(name);
+        return value;
+      });
     const running = [
       note("stream", h.files.write("/session/stream.bin", slow())),
-      ...Array.from({ length: 30 }, (_, n) => note(`write ${n}`, h.files.write(`/session/${n}.bin`, tagged(n, 200_000)))),
-      note("json", h.files.writeJSON("/session/rows.json", Array.from({ length: 50_000 }, (_, id) => ({ id })))),
+      ...Array.from({ length: 30 }, (_, n) =>
+        note(`write ${n}`, h.files.write(`/session/${n}.bin`, tagged(n, 200_000))),
+      ),
+      note(
+        "json",
+        h.files.writeJSON(
+          "/session/rows.json",
+          Array.from({ length: 50_000 }, (_, id) => ({ id })),
+        ),
+      ),
       note("list", h.files.list("/session", { recursive: true })),
     ];
     await (who === "host" ? h.close() : h.main.close());
     assert.equal(settled.length, running.length, `still running: ${running.length - settled.length}`);
     await Promise.all(running);
     assert.equal(given, 8);
-    for (let n = 0; n < 30; n++) assert.equal(tagOf(fs.readFileSync(path.join(h.roots.session, `${n}.bin`))), String(n));
+    for (let n = 0; n < 30; n++)
+      assert.equal(tagOf(fs.readFileSync(path.join(h.roots.session, `${n}.bin`))), String(n));
     assert.equal(tagOf(fs.readFileSync(path.join(h.roots.session, "stream.bin"))), "new");
     await rejectsWith(h.files.write("/session/late", "x"), "FS_CLOSED");
     assert.deepEqual(leftovers(h.dataDir), []);
@@ -123,8 +141,23 @@ test("await using closes the host and the session", async (t) => {
 const uses = {
   nothing: async () => {},
   write: (h) => h.files.write("/session/b.txt", "x"),
-  "write a stream": (h) => h.files.write("/session/b.txt", (async function* () { yield Buffer.alloc(3 << 20); })()),
-  "a write that fails": (h) => h.files.write("/session/b.txt", (async function* () { yield "x"; throw new Error("on purpose"); })()).catch(() => {}),
+  "write a stream": (h) =>
+    h.files.write(
+      "/session/b.txt",
+      (async function* () {
+        yield Buffer.alloc(3 << 20);
+      })(),
+    ),
+  "a write that fails": (h) =>
+    h.files
+      .write(
+        "/session/b.txt",
+        (async function* () {
+          yield "x";
+          throw new Error("on purpose");
+        })(),
+      )
+      .catch(() => {}),
   read: (h) => h.files.read("/session/a.txt"),
   "readStream to its end": async (h) => new Response(await h.files.readStream("/session/a.txt")).text(),
   "readStream that nobody read": (h) => h.files.readStream("/session/a.txt"),
@@ -152,7 +185,10 @@ for (const [use, call] of Object.entries(uses)) {
         return []; // the handle on the folder itself, closed meanwhile
       }
     });
-    assert.deepEqual(open.filter((target) => target.startsWith(h.base)).map((target) => path.relative(h.base, target)), []);
+    assert.deepEqual(
+      open.filter((target) => target.startsWith(h.base)).map((target) => path.relative(h.base, target)),
+      [],
+    );
     assert.deepEqual(fs.readdirSync(path.join(h.home, "staging")), []);
     assert.ok(result !== null);
   });
@@ -193,7 +229,8 @@ for (const [title, way] of Object.entries(ends)) {
       else assert.equal(end.stderr, "");
       const h = await withHost(t, { base, sessionId: "ending" });
       for (const entry of await h.files.list("/session", { recursive: true })) {
-        if (entry.kind === "file") assert.equal(tagOf((await h.files.read(entry.path)).content), path.basename(entry.path, ".bin"));
+        if (entry.kind === "file")
+          assert.equal(tagOf((await h.files.read(entry.path)).content), path.basename(entry.path, ".bin"));
       }
       if (way === "close" || way === "leave") assert.equal((await h.files.list("/session")).length, 200);
       assert.deepEqual(leftovers(h.dataDir), []);

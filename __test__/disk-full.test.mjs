@@ -13,7 +13,9 @@ const MiB = 1 << 20;
 const sources = {
   buffer: (bytes) => Buffer.alloc(bytes, "n"),
   string: (bytes) => "n".repeat(bytes),
-  stream: async function* (bytes) { for (let at = 0; at < bytes; at += 65_536) yield Buffer.alloc(65_536, "n"); },
+  stream: async function* (bytes) {
+    for (let at = 0; at < bytes; at += 65_536) yield Buffer.alloc(65_536, "n");
+  },
   blob: (bytes) => new Blob([Buffer.alloc(bytes, "n")]),
 };
 
@@ -25,9 +27,15 @@ for (const [kind, source] of Object.entries(sources)) {
       const h = await withHost(t, { base, resolver });
       await h.files.write("/session/a.txt", "the old");
       const before = snapshot(h.roots.session);
-      await rejectsWith(h.files.write("/session/a.txt", source(3 * MiB)), "FS_NO_SPACE", { path: "/session/a.txt", osCode: "ENOSPC" });
+      await rejectsWith(h.files.write("/session/a.txt", source(3 * MiB)), "FS_NO_SPACE", {
+        path: "/session/a.txt",
+        osCode: "ENOSPC",
+      });
       await rejectsWith(h.files.write("/session/new/er/b.txt", source(3 * MiB)), "FS_NO_SPACE");
-      const guarded = await h.files.write("/session/a.txt", source(3 * MiB), { ifNoneMatch: "*" }).then(() => "written", (error) => error.code);
+      const guarded = await h.files.write("/session/a.txt", source(3 * MiB), { ifNoneMatch: "*" }).then(
+        () => "written",
+        (error) => error.code,
+      );
       assert.ok(["FS_NO_SPACE", "FS_ALREADY_EXISTS"].includes(guarded), guarded);
       assert.deepEqual(snapshot(h.roots.session), before, "the old file is the same, no folder was made");
       assert.deepEqual(leftovers(h.dataDir), []);
@@ -43,7 +51,13 @@ test("writeJSON that does not fit", async (t) => {
   if (base === undefined) return;
   const h = await withHost(t, { base });
   await h.files.writeJSON("/session/a.json", ["old"]);
-  await rejectsWith(h.files.writeJSON("/session/a.json", Array.from({ length: 200_000 }, (_, id) => ({ id }))), "FS_NO_SPACE");
+  await rejectsWith(
+    h.files.writeJSON(
+      "/session/a.json",
+      Array.from({ length: 200_000 }, (_, id) => ({ id })),
+    ),
+    "FS_NO_SPACE",
+  );
   assert.deepEqual((await h.files.read("/session/a.json")).json(), ["old"]);
   assert.deepEqual(leftovers(h.dataDir), []);
 });
@@ -52,7 +66,9 @@ test("many large writes at once: each is whole or FS_NO_SPACE", async (t) => {
   const base = tmpfs(t, "1m");
   if (base === undefined) return;
   const h = await withHost(t, { base });
-  const results = await Promise.allSettled(Array.from({ length: 20 }, (_, n) => h.files.write(`/session/${n}.bin`, Buffer.alloc(100_000, n + 1))));
+  const results = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, n) => h.files.write(`/session/${n}.bin`, Buffer.alloc(100_000, n + 1))),
+  );
   const codes = new Set(results.map((each) => (each.status === "fulfilled" ? "whole" : each.reason.code)));
   assert.ok(codes.has("whole") && codes.has("FS_NO_SPACE") && codes.size === 2, [...codes].join());
   for (const [n, each] of results.entries()) {
@@ -96,13 +112,23 @@ for (const what of ["replace", "create", "remove"]) {
       if (what !== "create") await h.files.write(name, Buffer.alloc(6000, "o"));
       const before = snapshot(h.roots.session);
       fill(filler, pages * 4096);
-      const call = what === "remove" ? h.files.remove(name) : h.files.write(name, Buffer.alloc(9000, "n"), { metadata: { filler: "m".repeat(2000) } });
-      const error = await call.then(() => undefined, (thrown) => thrown);
+      const call =
+        what === "remove"
+          ? h.files.remove(name)
+          : h.files.write(name, Buffer.alloc(9000, "n"), { metadata: { filler: "m".repeat(2000) } });
+      const error = await call.then(
+        () => undefined,
+        (thrown) => thrown,
+      );
       const onDisk = path.join(h.roots.session, name.slice("/session/".length));
       if (error === undefined) {
         outcomes.done++;
         if (what === "remove") assert.ok(!fs.existsSync(onDisk));
-        else assert.ok(fs.readFileSync(onDisk).equals(Buffer.alloc(9000, "n")), `${pages} free pages: resolved, but not whole`);
+        else
+          assert.ok(
+            fs.readFileSync(onDisk).equals(Buffer.alloc(9000, "n")),
+            `${pages} free pages: resolved, but not whole`,
+          );
       } else {
         outcomes.full++;
         assert.equal(error.code, "FS_NO_SPACE", `${pages} free pages: ${error}`);
@@ -119,7 +145,10 @@ for (const what of ["replace", "create", "remove"]) {
     await h.close();
     const again = await withHost(t, { base });
     assert.equal((await again.files.read("/session/last.txt")).text(), "works again");
-    assert.ok(again.events.every((event) => event.type !== "harness.index.rebuilt"), "a full disk damages no index");
+    assert.ok(
+      again.events.every((event) => event.type !== "harness.index.rebuilt"),
+      "a full disk damages no index",
+    );
   });
 }
 
@@ -128,7 +157,10 @@ test("a dataDir on a full disk: an error that says so, and it opens once there i
   if (base === undefined) return;
   const filler = path.join(base, "filler");
   fill(filler, 0);
-  const error = await withHost(t, { base }).then(() => undefined, (thrown) => thrown);
+  const error = await withHost(t, { base }).then(
+    () => undefined,
+    (thrown) => thrown,
+  );
   assert.ok(error, "it cannot open");
   assert.match(String(error.code), /^(FS_NO_SPACE|ENOSPC)$/, String(error));
   fs.rmSync(filler);
@@ -140,7 +172,12 @@ test("a file-size limit of the process is an error, not its end", async (t) => {
   if (process.platform !== "linux") return t.skip("uses prlimit");
   if (!has("prlimit")) return t.skip("prlimit (util-linux) is not installed");
   const child = fileURLToPath(new URL("children/file-size-limit.mjs", import.meta.url));
-  const end = await startProgram(t, "prlimit", [`--fsize=${4 * MiB}`, process.execPath, child, path.join(tempDir(t), "data")]).ended;
+  const end = await startProgram(t, "prlimit", [
+    `--fsize=${4 * MiB}`,
+    process.execPath,
+    child,
+    path.join(tempDir(t), "data"),
+  ]).ended;
   assert.deepEqual([end.code, end.signal], [0, null], end.stderr);
   const { code, osCode, old } = JSON.parse(end.stdout);
   assert.match(code, /^FS_(IO_ERROR|NO_SPACE|TOO_LARGE)$/);

@@ -13,12 +13,14 @@ const contentOf = (name, size) => tagged(sha256(name).slice(0, 8), size);
 
 /** `files` holds what must be there: path → content. */
 async function writeAll(files, wanted, folder, count) {
-  await Promise.all(Array.from({ length: count }, async (_, n) => {
-    const name = `${folder}/${n % 7}/${n % 3}/${n}.bin`;
-    const content = contentOf(name, SIZES[n % SIZES.length]);
-    await files.write(name, content);
-    wanted.set(name, content);
-  }));
+  await Promise.all(
+    Array.from({ length: count }, async (_, n) => {
+      const name = `${folder}/${n % 7}/${n % 3}/${n}.bin`;
+      const content = contentOf(name, SIZES[n % SIZES.length]);
+      await files.write(name, content);
+      wanted.set(name, content);
+    }),
+  );
 }
 
 /** First without the package: the bytes are on the disk. Then with it: the session, its files, its facts. */
@@ -28,7 +30,8 @@ async function assertThere(t, base, wanted, gone = [], id = "test") {
   for (const [name, content] of wanted) {
     const onDisk = path.join(home, name);
     if (!fs.existsSync(onDisk)) lost.push(`${name}: missing`);
-    else if (!fs.readFileSync(onDisk).equals(content)) lost.push(`${name}: ${fs.statSync(onDisk).size} bytes of ${content.length}`);
+    else if (!fs.readFileSync(onDisk).equals(content))
+      lost.push(`${name}: ${fs.statSync(onDisk).size} bytes of ${content.length}`);
   }
   for (const name of gone) if (fs.existsSync(path.join(home, name))) lost.push(`${name}: is back`);
   assert.deepEqual(lost.slice(0, 5), [], `${lost.length} of ${wanted.size} lost`);
@@ -45,7 +48,10 @@ async function assertThere(t, base, wanted, gone = [], id = "test") {
   await h.close();
 }
 
-for (const [title, count] of [["few files, one by one", 40], ["more than 256 files, as one", 420]]) {
+for (const [title, count] of [
+  ["few files, one by one", 40],
+  ["more than 256 files, as one", 420],
+]) {
   test(`flush: ${title}`, { timeout: 120_000 }, async (t) => {
     const disk = ext4(t);
     if (disk === undefined) return;
@@ -75,7 +81,12 @@ test("durability write: each write that resolved is there, without a flush", { t
   const h = await withHost(t, { base: disk.folder, durability: "write" });
   const wanted = new Map();
   await writeAll(h.files, wanted, "/session/new/er", 60);
-  await h.files.write("/session/stream.bin", (async function* () { for (let n = 0; n < 30; n++) yield tagged("stream", 65_536); })());
+  await h.files.write(
+    "/session/stream.bin",
+    (async function* () {
+      for (let n = 0; n < 30; n++) yield tagged("stream", 65_536);
+    })(),
+  );
   wanted.set("/session/stream.bin", tagged("stream", 30 * 65_536));
   await h.files.write("/session/twice.bin", tagged("first", 30_000));
   await h.files.write("/session/twice.bin", tagged("second", 20_000));
@@ -113,56 +124,80 @@ test("a session that was just made is there, with its id and metadata", { timeou
   await again.close();
 });
 
-test("what was flushed stays whole whatever is written after it and is not flushed", { timeout: 120_000 }, async (t) => {
-  const disk = ext4(t);
-  if (disk === undefined) return;
-  const h = await withHost(t, { base: disk.folder });
-  const wanted = new Map();
-  await writeAll(h.files, wanted, "/session/kept", 50);
-  const rewritten = Array.from({ length: 20 }, (_, n) => `/session/rewritten/${n}.bin`);
-  for (const name of rewritten) await h.files.write(name, tagged("old", 20_000));
-  await h.main.flush();
-  for (const name of rewritten) await h.files.write(name, tagged("new", 30_000));
-  await Promise.all(Array.from({ length: 50 }, (_, n) => h.files.write(`/session/unflushed/${n}.bin`, tagged("new", 30_000))));
-  const copy = disk.cut();
-  if (copy === undefined) return;
-  await assertThere(t, copy, wanted);
-  const states = { old: 0, new: 0, empty: 0 };
-  for (const name of rewritten) {
-    const bytes = fs.readFileSync(path.join(copy, "data", "sessions", "test", name));
-    // STORAGE.md, "Durability": between two flushes a file written since then may come out empty or old; never as a mix.
-    const state = bytes.length === 0 ? "empty" : bytes.equals(tagged("old", 20_000)) ? "old" : bytes.equals(tagged("new", 30_000)) ? "new" : "a mix";
-    assert.ok(state in states, `${name} is ${state}`);
-    states[state]++;
-  }
-  const made = fs.existsSync(path.join(copy, "data", "sessions", "test", "session", "unflushed"));
-  t.diagnostic(`written after the flush: ${JSON.stringify(states)}; the new files are ${made ? "named" : "not there"}`);
-});
-
-test("a power cut in the midst of writes: each file that is there and was flushed is whole, nothing is visible besides", { timeout: 120_000 }, async (t) => {
-  const disk = ext4(t);
-  if (disk === undefined) return;
-  const h = await withHost(t, { base: disk.folder });
-  let stop = false;
-  const flushed = new Map();
-  after(t, () => { stop = true; });
-  const writing = (async () => {
-    for (let n = 0; !stop && n < 5000; n++) {
-      const name = `/session/run/${n % 50}/${n}.bin`;
-      const content = contentOf(name, 3000);
-      await h.files.write(name, content);
-      if (n % 20 !== 0) continue;
-      await h.main.flush();
-      flushed.set(name, content);
+test(
+  "what was flushed stays whole whatever is written after it and is not flushed",
+  { timeout: 120_000 },
+  async (t) => {
+    const disk = ext4(t);
+    if (disk === undefined) return;
+    const h = await withHost(t, { base: disk.folder });
+    const wanted = new Map();
+    await writeAll(h.files, wanted, "/session/kept", 50);
+    const rewritten = Array.from({ length: 20 }, (_, n) => `/session/rewritten/${n}.bin`);
+    for (const name of rewritten) await h.files.write(name, tagged("old", 20_000));
+    await h.main.flush();
+    for (const name of rewritten) await h.files.write(name, tagged("new", 30_000));
+    await Promise.all(
+      Array.from({ length: 50 }, (_, n) => h.files.write(`/session/unflushed/${n}.bin`, tagged("new", 30_000))),
+    );
+    const copy = disk.cut();
+    if (copy === undefined) return;
+    await assertThere(t, copy, wanted);
+    const states = { old: 0, new: 0, empty: 0 };
+    for (const name of rewritten) {
+      const bytes = fs.readFileSync(path.join(copy, "data", "sessions", "test", name));
+      // STORAGE.md, "Durability": between two flushes a file written since then may come out empty or old; never as a mix.
+      const state =
+        bytes.length === 0
+          ? "empty"
+          : bytes.equals(tagged("old", 20_000))
+            ? "old"
+            : bytes.equals(tagged("new", 30_000))
+              ? "new"
+              : "a mix";
+      assert.ok(state in states, `${name} is ${state}`);
+      states[state]++;
     }
-  })();
-  await new Promise((resolve) => { setTimeout(resolve, 1000); });
-  const safe = new Map(flushed);
-  const copy = disk.cut();
-  stop = true;
-  await writing;
-  if (copy === undefined) return;
-  assert.ok(safe.size > 0);
-  await assertThere(t, copy, safe);
-  for (const name of names(path.join(copy, "data", "sessions", "test", "session"))) assert.match(name, /^(run(\/\d+(\/\d+\.bin)?)?|after\.txt)$/);
-});
+    const made = fs.existsSync(path.join(copy, "data", "sessions", "test", "session", "unflushed"));
+    t.diagnostic(
+      `written after the flush: ${JSON.stringify(states)}; the new files are ${made ? "named" : "not there"}`,
+    );
+  },
+);
+
+test(
+  "a power cut in the midst of writes: each file that is there and was flushed is whole, nothing is visible besides",
+  { timeout: 120_000 },
+  async (t) => {
+    const disk = ext4(t);
+    if (disk === undefined) return;
+    const h = await withHost(t, { base: disk.folder });
+    let stop = false;
+    const flushed = new Map();
+    after(t, () => {
+      stop = true;
+    });
+    const writing = (async () => {
+      for (let n = 0; !stop && n < 5000; n++) {
+        const name = `/session/run/${n % 50}/${n}.bin`;
+        const content = contentOf(name, 3000);
+        await h.files.write(name, content);
+        if (n % 20 !== 0) continue;
+        await h.main.flush();
+        flushed.set(name, content);
+      }
+    })();
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1000);
+    });
+    const safe = new Map(flushed);
+    const copy = disk.cut();
+    stop = true;
+    await writing;
+    if (copy === undefined) return;
+    assert.ok(safe.size > 0);
+    await assertThere(t, copy, safe);
+    for (const name of names(path.join(copy, "data", "sessions", "test", "session")))
+      assert.match(name, /^(run(\/\d+(\/\d+\.bin)?)?|after\.txt)$/);
+  },
+);

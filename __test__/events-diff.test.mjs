@@ -10,7 +10,9 @@ import { sha256 } from "./support/tree.mjs";
 async function diffOf(h, before, after, name = "/session/a.txt") {
   if (before !== undefined) await h.files.write(name, before);
   await h.files.write(name, after);
-  const { metadata } = h.events.findLast((event) => /\.(created|updated)$/.test(event.type) && event.metadata.path === name);
+  const { metadata } = h.events.findLast(
+    (event) => /\.(created|updated)$/.test(event.type) && event.metadata.path === name,
+  );
   return metadata.diff;
 }
 
@@ -29,7 +31,11 @@ function assertDiff(diff) {
   assert.match(diff.sha256, /^[0-9a-f]{64}$/);
 }
 
-const linesOf = (diff, sign) => diff.preview.split("\n").filter((line) => line.startsWith(sign) && !line.startsWith(sign.repeat(3))).map((line) => line.slice(1));
+const linesOf = (diff, sign) =>
+  diff.preview
+    .split("\n")
+    .filter((line) => line.startsWith(sign) && !line.startsWith(sign.repeat(3)))
+    .map((line) => line.slice(1));
 
 test("a changed text: the lines that went and came, at their place", async (t) => {
   const h = await withHost(t);
@@ -79,7 +85,10 @@ test("none for what is not text, or too large on either side, and the reason say
   assert.deepEqual(await diffOf(h, "text", large, "/session/3"), { available: false, reason: "too_large" });
   assert.deepEqual(await diffOf(h, large, "text", "/session/4"), { available: false, reason: "too_large" });
   assertDiff(await diffOf(h, "x\n", "y".repeat(256 * 1024), "/session/5"));
-  assert.deepEqual(await diffOf(h, "x\n", "y".repeat(256 * 1024 + 1), "/session/6"), { available: false, reason: "too_large" });
+  assert.deepEqual(await diffOf(h, "x\n", "y".repeat(256 * 1024 + 1), "/session/6"), {
+    available: false,
+    reason: "too_large",
+  });
 });
 
 test("a diff of wholly different large texts is quick", { timeout: 60_000 }, async (t) => {
@@ -106,7 +115,10 @@ test("redacted paths: no content in any event or in the trace, before or after",
   const h = await withHost(t, { redaction: { paths: ["/session/private"] } });
   const diff = await diffOf(h, "hush-one\n", "hush-two\n", "/session/private/a.txt");
   assert.deepEqual(diff, { available: false, reason: "redacted" });
-  assert.deepEqual(await diffOf(h, undefined, Buffer.from([0, 1, 2]), "/session/private/a.txt"), { available: false, reason: "redacted" });
+  assert.deepEqual(await diffOf(h, undefined, Buffer.from([0, 1, 2]), "/session/private/a.txt"), {
+    available: false,
+    reason: "redacted",
+  });
   await h.files.remove("/session/private/a.txt");
   const open = await diffOf(h, "open\n", "opened\n", "/session/public.txt");
   assertDiff(open);
@@ -116,9 +128,30 @@ test("redacted paths: no content in any event or in the trace, before or after",
 
 test("redacted metadata: the usual keys in any case, at any depth, and the host's own", async (t) => {
   const h = await withHost(t, { redaction: { keys: ["ssn", "X-Internal"] } });
-  const keys = ["apiKey", "APIKEY", "authorization", "Authorization", "cookie", "Set-Cookie", "set-cookie", "token", "TOKEN", "password", "Password", "secret", "ssn", "SSN", "x-internal"];
+  const keys = [
+    "apiKey",
+    "APIKEY",
+    "authorization",
+    "Authorization",
+    "cookie",
+    "Set-Cookie",
+    "set-cookie",
+    "token",
+    "TOKEN",
+    "password",
+    "Password",
+    "secret",
+    "ssn",
+    "SSN",
+    "x-internal",
+  ];
   const metadata = Object.fromEntries(keys.map((key) => [key, `hush ${key}`]));
-  const given = { ...metadata, plain: "shown", tokens: 3, nested: { deeper: [{ secret: { any: "hush in an object" } }, { plain: "shown" }] } };
+  const given = {
+    ...metadata,
+    plain: "shown",
+    tokens: 3,
+    nested: { deeper: [{ secret: { any: "hush in an object" } }, { plain: "shown" }] },
+  };
   const before = structuredClone(given);
   const ref = await h.files.write("/session/a.txt", "x", { metadata: given, artifact: { metadata: given } });
   assert.deepEqual(given, before, "the caller's object is left alone");

@@ -9,7 +9,12 @@ import { until } from "./support/process.mjs";
 import { sha256 } from "./support/tree.mjs";
 
 const traceFile = (h) => path.join(h.home, "trace.ndjson");
-const traced = (h) => fs.readFileSync(traceFile(h), "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line));
+const traced = (h) =>
+  fs
+    .readFileSync(traceFile(h), "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
 const types = (events) => events.map((event) => event.type.replace("harness.", ""));
 const ofSession = (h) => h.events.filter((event) => event.sessionId === h.main.id);
 
@@ -17,13 +22,32 @@ test("a new file, a changed file, an artifact: types, order and fields", async (
   const h = await withHost(t);
   const made = await h.files.write("/session/a.txt", "one\n", { source: "user-message", metadata: { upload: 7 } });
   const changed = await h.files.writeText("/session/a.txt", "two\n");
-  const marked = await h.files.write("/artifacts/r.csv", "a,b\n", { artifact: { name: "R", metadata: { kind: "report" } } });
+  const marked = await h.files.write("/artifacts/r.csv", "a,b\n", {
+    artifact: { name: "R", metadata: { kind: "report" } },
+  });
   const events = ofSession(h);
-  assert.deepEqual(types(events), ["file.created", "file.staged_from_host", "file.updated", "file.staged_from_host", "file.created", "file.staged_from_host", "artifact.created"]);
+  assert.deepEqual(types(events), [
+    "file.created",
+    "file.staged_from_host",
+    "file.updated",
+    "file.staged_from_host",
+    "file.created",
+    "file.staged_from_host",
+    "artifact.created",
+  ]);
 
   const [created, staged, updated] = events.map((event) => event.metadata);
   const { diff, durationMs, ...facts } = created;
-  assert.deepEqual(facts, { path: "/session/a.txt", root: facts.root, bytes: 4, sha256: made.sha256, mediaType: "text/plain", source: "user-message", metadata: { upload: 7 }, after: { bytes: 4, sha256: made.sha256 } });
+  assert.deepEqual(facts, {
+    path: "/session/a.txt",
+    root: facts.root,
+    bytes: 4,
+    sha256: made.sha256,
+    mediaType: "text/plain",
+    source: "user-message",
+    metadata: { upload: 7 },
+    after: { bytes: 4, sha256: made.sha256 },
+  });
   assert.match(facts.root, /session$/);
   assert.ok(Number.isFinite(durationMs) && durationMs >= 0 && durationMs < 60_000);
   assert.equal(typeof diff.available, "boolean");
@@ -93,7 +117,8 @@ test("before is what was really there, also when another program put it there", 
   fs.writeFileSync(path.join(h.roots.session, "known.txt"), "FIRST");
   await h.files.write("/session/known.txt", "second");
   await h.files.remove("/session/known.txt");
-  const of = (name, type) => ofSession(h).findLast((event) => event.metadata.path === name && event.type === `harness.file.${type}`).metadata;
+  const of = (name, type) =>
+    ofSession(h).findLast((event) => event.metadata.path === name && event.type === `harness.file.${type}`).metadata;
   assert.deepEqual(of("/session/theirs.txt", "updated").before, { bytes: 10, sha256: sha256("by a shell") });
   assert.deepEqual(of("/session/known.txt", "updated").before, { bytes: 5, sha256: sha256("FIRST") });
   assert.deepEqual(of("/session/known.txt", "deleted").before, { bytes: 6, sha256: sha256("second") });
@@ -102,7 +127,9 @@ test("before is what was really there, also when another program put it there", 
 test("a remove gives one event a file, none for a folder", async (t) => {
   const h = await withHost(t);
   const count = 700;
-  await Promise.all(Array.from({ length: count }, (_, n) => h.files.write(`/session/tree/${n % 10}/${n}.txt`, `content ${n}`)));
+  await Promise.all(
+    Array.from({ length: count }, (_, n) => h.files.write(`/session/tree/${n % 10}/${n}.txt`, `content ${n}`)),
+  );
   await until(() => h.events.length >= 2 * count, "the events of the writes");
   h.events.length = 0;
   await h.files.remove("/session/tree", { recursive: true });
@@ -114,7 +141,8 @@ test("a remove gives one event a file, none for a folder", async (t) => {
     const content = `content ${path.basename(metadata.path, ".txt")}`;
     assert.match(metadata.path, /^\/session\/tree\/\d\/\d+\.txt$/);
     assert.deepEqual(metadata.diff, { available: false, reason: "content_unavailable" });
-    if (metadata.before !== undefined) assert.deepEqual(metadata.before, { bytes: content.length, sha256: sha256(content) });
+    if (metadata.before !== undefined)
+      assert.deepEqual(metadata.before, { bytes: content.length, sha256: sha256(content) });
     assert.ok(metadata.durationMs >= 0);
   }
   await h.files.remove("/session/tree", { recursive: true, force: true });
@@ -137,14 +165,19 @@ test("numbers go on across restarts, and over two hosts none comes twice", async
     await h.close();
   }
   const hosts = [await withHost(t, { base }), await withHost(t, { base })];
-  await Promise.all(hosts.flatMap((h, at) => Array.from({ length: 40 }, (_, n) => h.files.write(`/session/${at}-${n}.txt`, "x"))));
+  await Promise.all(
+    hosts.flatMap((h, at) => Array.from({ length: 40 }, (_, n) => h.files.write(`/session/${at}-${n}.txt`, "x"))),
+  );
   for (const h of hosts) {
     const own = ofSession(h).map((event) => event.sequence);
     assert.ok(own.length === 80 && own.every((each) => each > highest));
   }
   const all = traced(hosts[0]);
   assert.equal(new Set(all.map((event) => event.sequence)).size, all.length);
-  assert.deepEqual(all.filter((event) => event.sequence > highest).sort((a, b) => a.sequence - b.sequence), hosts.flatMap(ofSession).sort((a, b) => a.sequence - b.sequence));
+  assert.deepEqual(
+    all.filter((event) => event.sequence > highest).sort((a, b) => a.sequence - b.sequence),
+    hosts.flatMap(ofSession).sort((a, b) => a.sequence - b.sequence),
+  );
 });
 
 test("sessions count apart", async (t) => {
@@ -163,14 +196,21 @@ test("a sink that throws or rejects harms nothing", async (t) => {
   process.on("warning", onWarning);
   t.after(() => process.off("warning", onWarning));
   let calls = 0;
-  const h = await withHost(t, { onEvent: () => { calls++; throw new Error("a broken sink"); } });
+  const h = await withHost(t, {
+    onEvent: () => {
+      calls++;
+      throw new Error("a broken sink");
+    },
+  });
   const ref = await h.files.write("/session/a.txt", "one");
   await h.files.remove("/session/a.txt");
   assert.equal(ref.sha256, sha256("one"));
   assert.equal(calls, 3, "it is called for every event all the same");
   assert.equal(traced(h).length, 3);
   await h.close();
-  await new Promise((resolve) => { setImmediate(resolve); });
+  await new Promise((resolve) => {
+    setImmediate(resolve);
+  });
   assert.ok(warnings.length <= 1, "said once at most");
 });
 
@@ -181,7 +221,11 @@ test("trace: false writes no trace", async (t) => {
   assert.ok(!fs.existsSync(traceFile(h)) || fs.statSync(traceFile(h)).size === 0);
 });
 
-for (const torn of ["{\"schemaVersion\":\"lh.tra", "{\"schemaVersion\":\"lh.trace.v2\",\"type\":\"harness.file.created\",\"sequence\":1", "\u0000\u0000\u0000"]) {
+for (const torn of [
+  '{"schemaVersion":"lh.tra',
+  '{"schemaVersion":"lh.trace.v2","type":"harness.file.created","sequence":1',
+  "\u0000\u0000\u0000",
+]) {
   test(`a torn last line is skipped: ${JSON.stringify(torn)}`, async (t) => {
     const base = tempDir(t);
     const first = await withHost(t, { base });
@@ -191,13 +235,16 @@ for (const torn of ["{\"schemaVersion\":\"lh.tra", "{\"schemaVersion\":\"lh.trac
     fs.appendFileSync(traceFile(first), torn);
     const second = await withHost(t, { base });
     await second.files.write("/session/b.txt", "two");
-    const whole = fs.readFileSync(traceFile(second), "utf8").split("\n").flatMap((line) => {
-      try {
-        return [JSON.parse(line)];
-      } catch {
-        return [];
-      }
-    });
+    const whole = fs
+      .readFileSync(traceFile(second), "utf8")
+      .split("\n")
+      .flatMap((line) => {
+        try {
+          return [JSON.parse(line)];
+        } catch {
+          return [];
+        }
+      });
     assert.deepEqual(whole.slice(-2), ofSession(second), "what comes after it is on lines of its own");
     assert.equal(whole.length, 4);
     assert.ok(ofSession(second).every((event) => event.sequence > highest));

@@ -8,7 +8,11 @@ import { sha256 } from "./support/tree.mjs";
 import { sleep } from "./support/process.mjs";
 
 const TYPE = "application/x-told-by-the-caller";
-const told = { mediaType: TYPE, source: "user-message", artifact: { name: "Report", metadata: { page: 3, tags: ["a"] } } };
+const told = {
+  mediaType: TYPE,
+  source: "user-message",
+  artifact: { name: "Report", metadata: { page: 3, tags: ["a"] } },
+};
 
 /** stat, the listing's entry and read, which must agree with each other and with the bytes on the disk. */
 async function look(files, name) {
@@ -141,7 +145,10 @@ test("a file below /artifacts stays an artifact when another program changes it,
   fs.writeFileSync(path.join(roots.artifacts, "out.txt"), "CONTENT");
   fs.writeFileSync(path.join(roots.artifacts, "new.txt"), "made by another program");
   const listed = await main.artifacts.list();
-  assert.deepEqual(listed.map((each) => each.path), ["/artifacts/new.txt", "/artifacts/out.txt"]);
+  assert.deepEqual(
+    listed.map((each) => each.path),
+    ["/artifacts/new.txt", "/artifacts/out.txt"],
+  );
   for (const each of listed) {
     assert.equal(each.name, undefined);
     assert.notEqual(each.mediaType, TYPE);

@@ -58,38 +58,61 @@ test(`SIGKILL in the midst of a 64 MiB stream (LF_SEED=${seed})`, { timeout: 180
   t.diagnostic(outcomes.join(", "));
 });
 
-test(`SIGKILL in the midst of many small writes, replaces and removes (LF_SEED=${seed})`, { timeout: 180_000 }, async (t) => {
-  const random = seeded(seed + 1);
-  const base = tempDir(t);
-  const dataDir = path.join(base, "data");
-  const sequences = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    await killSoon(t, random, [dataDir, "killed", "small", `r${round}`], 400);
-    const h = await withHost(t, { base, sessionId: "killed" });
-    assert.deepEqual(leftovers(dataDir), []);
-    assert.ok(stagingOf(dataDir, "killed").length <= 1);
-    assert.equal(h.events.filter((event) => event.type === "harness.index.rebuilt").length, 0, "a kill damages no index");
-    for (const root of ["/session", "/artifacts"]) {
-      for (const entry of await h.files.list(root, { recursive: true })) {
-        if (entry.kind !== "file") continue;
-        assert.match(entry.path, /^\/(session|artifacts)\/(new|same|gone)\/[\w-]+(\/er\/\d+)?\.bin$/);
-        const data = await h.files.read(entry.path);
-        assert.match(tagOf(data.content), /^r\d+/, "whole, of one write");
-        assert.equal(data.content.length % 1000, 0);
-        assert.equal(entry.bytes, data.bytes);
-        assert.ok(entry.sha256 === undefined || entry.sha256 === data.sha256, `${entry.path}: the index is not behind the file`);
+test(
+  `SIGKILL in the midst of many small writes, replaces and removes (LF_SEED=${seed})`,
+  { timeout: 180_000 },
+  async (t) => {
+    const random = seeded(seed + 1);
+    const base = tempDir(t);
+    const dataDir = path.join(base, "data");
+    const sequences = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      await killSoon(t, random, [dataDir, "killed", "small", `r${round}`], 400);
+      const h = await withHost(t, { base, sessionId: "killed" });
+      assert.deepEqual(leftovers(dataDir), []);
+      assert.ok(stagingOf(dataDir, "killed").length <= 1);
+      assert.equal(
+        h.events.filter((event) => event.type === "harness.index.rebuilt").length,
+        0,
+        "a kill damages no index",
+      );
+      for (const root of ["/session", "/artifacts"]) {
+        for (const entry of await h.files.list(root, { recursive: true })) {
+          if (entry.kind !== "file") continue;
+          assert.match(entry.path, /^\/(session|artifacts)\/(new|same|gone)\/[\w-]+(\/er\/\d+)?\.bin$/);
+          const data = await h.files.read(entry.path);
+          assert.match(tagOf(data.content), /^r\d+/, "whole, of one write");
+          assert.equal(data.content.length % 1000, 0);
+          assert.equal(entry.bytes, data.bytes);
+          assert.ok(
+            entry.sha256 === undefined || entry.sha256 === data.sha256,
+            `${entry.path}: the index is not behind the file`,
+          );
+        }
       }
+      await h.files.write("/session/same/alive.bin", tagged(`r${round}`, 1000));
+      sequences.push(...h.events.filter((event) => event.sessionId === "killed").map((event) => event.sequence));
+      await h.close();
     }
-    await h.files.write("/session/same/alive.bin", tagged(`r${round}`, 1000));
-    sequences.push(...h.events.filter((event) => event.sessionId === "killed").map((event) => event.sequence));
-    await h.close();
-  }
-  assert.ok(sequences.every((each, at) => at === 0 || each > sequences[at - 1]), "events go on counting");
-  const lines = fs.readFileSync(path.join(dataDir, "sessions", "killed", "trace.ndjson"), "utf8").trimEnd().split("\n");
-  const whole = lines.flatMap((line) => { try { return [JSON.parse(line)]; } catch { return []; } });
-  assert.ok(lines.length - whole.length <= ROUNDS, "at most the last line of a run is torn");
-  assert.equal(new Set(whole.map((event) => event.sequence)).size, whole.length);
-});
+    assert.ok(
+      sequences.every((each, at) => at === 0 || each > sequences[at - 1]),
+      "events go on counting",
+    );
+    const lines = fs
+      .readFileSync(path.join(dataDir, "sessions", "killed", "trace.ndjson"), "utf8")
+      .trimEnd()
+      .split("\n");
+    const whole = lines.flatMap((line) => {
+      try {
+        return [JSON.parse(line)];
+      } catch {
+        return [];
+      }
+    });
+    assert.ok(lines.length - whole.length <= ROUNDS, "at most the last line of a run is torn");
+    assert.equal(new Set(whole.map((event) => event.sequence)).size, whole.length);
+  },
+);
 
 test("what a killed host left in staging/ goes when the session opens; what a living one has there stays", async (t) => {
   const base = tempDir(t);

@@ -34,7 +34,10 @@ for (const way of ["import", "require"]) {
   });
 }
 
-for (const [addon, reason] of [["missing", /cannot find|not found|no such file/i], ["broken", /invalid elf header|file too short|not a mach-o|dlopen|not a valid|no suitable image/i]]) {
+for (const [addon, reason] of [
+  ["missing", /cannot find|not found|no such file/i],
+  ["broken", /invalid elf header|file too short|not a mach-o|dlopen|not a valid|no suitable image/i],
+]) {
   test(`an addon that is ${addon}: the import works, localHost throws FS_NATIVE_BINDING with every attempt and its cause`, async (t) => {
     const copy = await import(copyPackage(t, { addon }));
     assert.equal(typeof copy.localHost, "function");
@@ -42,7 +45,13 @@ for (const [addon, reason] of [["missing", /cannot find|not found|no such file/i
     const dataDir = path.join(tempDir(t), "data");
     for (let round = 0; round < 2; round++) {
       let error;
-      assert.throws(() => copy.localHost({ dataDir }), (thrown) => { error = thrown; return true; });
+      assert.throws(
+        () => copy.localHost({ dataDir }),
+        (thrown) => {
+          error = thrown;
+          return true;
+        },
+      );
       assert.equal(error.code, "FS_NATIVE_BINDING", String(error));
       assert.ok(error instanceof copy.HarnessFileError && entry.HarnessFileError.isInstance(error));
       assert.ok(error.message.startsWith("[FS_NATIVE_BINDING] "));
@@ -58,7 +67,17 @@ for (const [addon, reason] of [["missing", /cannot find|not found|no such file/i
 
 test("isInstance: errors of any copy, nothing else", () => {
   const { HarnessFileError } = entry;
-  for (const value of [undefined, null, 7, "FS_NOT_FOUND", {}, { code: "FS_NOT_FOUND" }, new Error("FS_NOT_FOUND"), Object.assign(new Error("x"), { code: "FS_NOT_FOUND" }), { name: "HarnessFileError" }]) {
+  for (const value of [
+    undefined,
+    null,
+    7,
+    "FS_NOT_FOUND",
+    {},
+    { code: "FS_NOT_FOUND" },
+    new Error("FS_NOT_FOUND"),
+    Object.assign(new Error("x"), { code: "FS_NOT_FOUND" }),
+    { name: "HarnessFileError" },
+  ]) {
     assert.equal(HarnessFileError.isInstance(value), false, String(value));
   }
 });

@@ -7,7 +7,8 @@ import { withHost } from "./support/host.mjs";
 import { has, sleep, startProgram } from "./support/process.mjs";
 import { leftovers, sha256, snapshot } from "./support/tree.mjs";
 
-const HOLD = "import sqlite3, sys\nc = sqlite3.connect(sys.argv[1], isolation_level=None)\nc.execute('BEGIN IMMEDIATE')\nprint('held', flush=True)\nsys.stdin.read()\n";
+const HOLD =
+  "import sqlite3, sys\nc = sqlite3.connect(sys.argv[1], isolation_level=None)\nc.execute('BEGIN IMMEDIATE')\nprint('held', flush=True)\nsys.stdin.read()\n";
 
 /** A host with some files, and a program that holds its database's write lock; undefined, and the test skipped, without python3. */
 async function held(t) {
@@ -29,7 +30,10 @@ async function held(t) {
 }
 
 const ended = async (call, since) => {
-  const code = await call().then(() => "it resolved", (error) => error.code);
+  const code = await call().then(
+    () => "it resolved",
+    (error) => error.code,
+  );
   return { code, seconds: (performance.now() - since) / 1000 };
 };
 
@@ -46,25 +50,29 @@ const publishing = {
 // Side by side, since most of the time goes by waiting.
 describe("a locked database", { concurrency: true }, () => {
   for (const [what, call] of Object.entries(publishing)) {
-    test(`${what}: FS_BUSY after about 10 s, nothing changed; it works once the lock is free`, { timeout: 90_000 }, async (t) => {
-      const { h, holder } = await held(t) ?? {};
-      if (!h) return;
-      const before = snapshot(h.roots.session);
-      const { code, seconds } = await ended(() => call(h.files), performance.now());
-      assert.equal(code, "FS_BUSY");
-      assert.ok(seconds > 5 && seconds < 60, `after ${seconds} s`);
-      assert.deepEqual(snapshot(h.roots.session), before, "a call that rejects changed nothing");
-      assert.deepEqual(leftovers(h.dataDir), []);
-      const pending = call(h.files);
-      await sleep(300);
-      holder.kill();
-      await pending;
-    });
+    test(
+      `${what}: FS_BUSY after about 10 s, nothing changed; it works once the lock is free`,
+      { timeout: 90_000 },
+      async (t) => {
+        const { h, holder } = (await held(t)) ?? {};
+        if (!h) return;
+        const before = snapshot(h.roots.session);
+        const { code, seconds } = await ended(() => call(h.files), performance.now());
+        assert.equal(code, "FS_BUSY");
+        assert.ok(seconds > 5 && seconds < 60, `after ${seconds} s`);
+        assert.deepEqual(snapshot(h.roots.session), before, "a call that rejects changed nothing");
+        assert.deepEqual(leftovers(h.dataDir), []);
+        const pending = call(h.files);
+        await sleep(300);
+        holder.kill();
+        await pending;
+      },
+    );
   }
 });
 
 test("reads, listings and stat go on, of files whose hash is not settled too", { timeout: 60_000 }, async (t) => {
-  const { h, holder } = await held(t) ?? {};
+  const { h, holder } = (await held(t)) ?? {};
   if (!h) return;
   fs.writeFileSync(path.join(h.roots.session, "shell.txt"), "by a shell");
   await sleep(50);
@@ -78,12 +86,15 @@ test("reads, listings and stat go on, of files whose hash is not settled too", {
   assert.equal((await h.files.list("/session", { recursive: true })).length, 4);
   assert.deepEqual(await h.main.artifacts.list(), []);
   assert.equal((await h.main.status()).files, 3);
-  assert.ok(performance.now() - start < 5000, `${Math.round(performance.now() - start)} ms: reading waits for no writer`);
+  assert.ok(
+    performance.now() - start < 5000,
+    `${Math.round(performance.now() - start)} ms: reading waits for no writer`,
+  );
   holder.kill();
 });
 
 test("another host of the same process does not notice", { timeout: 90_000 }, async (t) => {
-  const { h, holder } = await held(t) ?? {};
+  const { h, holder } = (await held(t)) ?? {};
   if (!h) return;
   const other = await withHost(t);
   const waiting = Array.from({ length: 40 }, (_, n) => h.files.write(`/session/${n}.txt`, "x"));

@@ -33,7 +33,13 @@ async function withLock(t, name = "publish.lock") {
 }
 
 async function stillWaiting(promise, ms = 300) {
-  const state = await Promise.race([promise.then(() => "done", (error) => error.code), sleep(ms).then(() => "waiting")]);
+  const state = await Promise.race([
+    promise.then(
+      () => "done",
+      (error) => error.code,
+    ),
+    sleep(ms).then(() => "waiting"),
+  ]);
   assert.equal(state, "waiting");
 }
 
@@ -53,7 +59,10 @@ describe("locks", { concurrency: true }, () => {
       controller.abort(reason);
       const error = await rejectsWith(pending, "FS_ABORTED");
       assert.equal(error.cause, reason);
-      assert.ok(performance.now() - start < 2000, `${what}: ended ${Math.round(performance.now() - start)} ms after the signal`);
+      assert.ok(
+        performance.now() - start < 2000,
+        `${what}: ended ${Math.round(performance.now() - start)} ms after the signal`,
+      );
     }
     assert.deepEqual(snapshot(h.roots.session), before);
     assert.deepEqual(leftovers(h.dataDir), []);
@@ -90,24 +99,30 @@ describe("locks", { concurrency: true }, () => {
     await Promise.all(writes);
   });
 
-  test("a holder that hangs: FS_BUSY after 30 s, nothing changed; once it is dead, writes go on", { timeout: 90_000 }, async (t) => {
-    const held = await withLock(t);
-    if (!held) return;
-    const { h, holder } = held;
-    holder.kill("SIGSTOP");
-    const before = snapshot(h.roots.session);
-    const start = performance.now();
-    await Promise.all(Object.values(publishing).map(async (call) => {
-      await rejectsWith(call(h.files), "FS_BUSY");
-      const seconds = (performance.now() - start) / 1000;
-      assert.ok(seconds > 25 && seconds < 45, `after ${seconds} s`);
-    }));
-    assert.deepEqual(snapshot(h.roots.session), before);
-    assert.deepEqual(leftovers(h.dataDir), []);
-    await holder.release();
-    await h.files.write("/session/a.txt", "after");
-    assert.equal((await h.files.read("/session/a.txt")).text(), "after");
-  });
+  test(
+    "a holder that hangs: FS_BUSY after 30 s, nothing changed; once it is dead, writes go on",
+    { timeout: 90_000 },
+    async (t) => {
+      const held = await withLock(t);
+      if (!held) return;
+      const { h, holder } = held;
+      holder.kill("SIGSTOP");
+      const before = snapshot(h.roots.session);
+      const start = performance.now();
+      await Promise.all(
+        Object.values(publishing).map(async (call) => {
+          await rejectsWith(call(h.files), "FS_BUSY");
+          const seconds = (performance.now() - start) / 1000;
+          assert.ok(seconds > 25 && seconds < 45, `after ${seconds} s`);
+        }),
+      );
+      assert.deepEqual(snapshot(h.roots.session), before);
+      assert.deepEqual(leftovers(h.dataDir), []);
+      await holder.release();
+      await h.files.write("/session/a.txt", "after");
+      assert.equal((await h.files.read("/session/a.txt")).text(), "after");
+    },
+  );
 
   test("a lock file that was put in the place of the one before is the one that counts", async (t) => {
     const h = await withHost(t);
@@ -144,7 +159,13 @@ describe("locks", { concurrency: true }, () => {
     fs.symlinkSync(h.dataDir, alias);
     for (const dataDir of [h.dataDir, `${h.dataDir}/`, path.relative(process.cwd(), h.dataDir), alias]) {
       let error;
-      assert.throws(() => copy.localHost({ dataDir }), (thrown) => { error = thrown; return true; });
+      assert.throws(
+        () => copy.localHost({ dataDir }),
+        (thrown) => {
+          error = thrown;
+          return true;
+        },
+      );
       assert.equal(error.code, "FS_BUSY", String(error));
       assert.ok(error instanceof copy.HarnessFileError && !(error instanceof HarnessFileError));
       assert.ok(HarnessFileError.isInstance(error), "and yet told for what it is");

@@ -63,6 +63,10 @@ const stated = {
     [new Uint8Array(2), new ArrayBuffer(3), new DataView(new ArrayBuffer(4)), new Float64Array(1)],
     [2, 3, 4, 8].map((bytes) => ({ type: "bytes", bytes })),
   ],
+  "what structuredClone refuses, as some SDKs copy outputs": [
+    [new Proxy({ a: 1 }, {}), { p: Promise.resolve() }, new WeakMap()],
+    [{ a: 1 }, { p: {} }, {}],
+  ],
   "toJSON that throws": [
     {
       ok: 1,
@@ -145,7 +149,6 @@ const held = {
   "an object without prototype": Object.assign(Object.create(null), { a: 1 }),
   "an instance of a class": new Point(),
   "a frozen object": Object.freeze({ a: Object.freeze([1]) }),
-  "a URL": new URL("https://example.org/"),
   "an error that has toJSON": Object.assign(new Error("x"), { toJSON: () => ({ mine: 1 }) }),
   "a sparse array": [1, , 3], // eslint-disable-line no-sparse-arrays
   "the same object twice": (() => {
@@ -165,6 +168,16 @@ for (const [name, value] of Object.entries(held)) {
     assert.ok(Object.is(await toolOf(turn, async () => value)(), value));
   });
 }
+
+test("what JSON can hold and structuredClone may refuse is the same, or the same to a model", async (t) => {
+  const h = await withHost(t);
+  const turn = await begin(t, h.main);
+  for (const value of [new URL("https://example.org/"), { url: new URL("https://example.org/"), n: 1 }]) {
+    const output = await toolOf(turn, () => value)();
+    assert.equal(JSON.stringify(output), JSON.stringify(value));
+    structuredClone(output);
+  }
+});
 
 test("large bytes: raw in a file", async (t) => {
   const h = await withHost(t);

@@ -10,30 +10,106 @@ import { lastJson, runChild } from "./support/process.mjs";
 import { fifo, isRoot, link, plant, socket } from "./support/tree.mjs";
 
 const HOSTILE = [
-  "/session/../x", "/etc/passwd", "session/x", "", "/", "/session", "/session/", "/persistent/none/x", "/.agents/x", "/session/\0", "/session/a\\b",
-  "/session/out/x", "/session/out", "/session/absolute", "/session/loop", "/session/dangling", "/session/fifo", "/session/socket", "/session/folder",
-  "/session/file.txt/x", "/session/none", "/session/none/deeper", `/session/${"x".repeat(256)}`, "/session/\ud800", undefined, null, 7, {},
+  "/session/../x",
+  "/etc/passwd",
+  "session/x",
+  "",
+  "/",
+  "/session",
+  "/session/",
+  "/persistent/none/x",
+  "/.agents/x",
+  "/session/\0",
+  "/session/a\\b",
+  "/session/out/x",
+  "/session/out",
+  "/session/absolute",
+  "/session/loop",
+  "/session/dangling",
+  "/session/fifo",
+  "/session/socket",
+  "/session/folder",
+  "/session/file.txt/x",
+  "/session/none",
+  "/session/none/deeper",
+  `/session/${"x".repeat(256)}`,
+  "/session/\ud800",
+  undefined,
+  null,
+  7,
+  {},
 ];
 
 const seen = { values: [], errors: [] };
-const keep = (promise) => promise.then((value) => { seen.values.push(value); return value; }, (error) => { seen.errors.push(error); });
+const keep = (promise) =>
+  promise.then(
+    (value) => {
+      seen.values.push(value);
+      return value;
+    },
+    (error) => {
+      seen.errors.push(error);
+    },
+  );
 
 /** Every method with this path and options that make sense, and some that do not. */
 async function everything({ files, artifacts }, name) {
-  for (const options of [undefined, {}, { ifMatch: "0".repeat(64) }, { ifNoneMatch: "*" }, { mediaType: "text/plain", artifact: true }, { signal: AbortSignal.abort() }, { metadata: "none" }]) {
+  for (const options of [
+    undefined,
+    {},
+    { ifMatch: "0".repeat(64) },
+    { ifNoneMatch: "*" },
+    { mediaType: "text/plain", artifact: true },
+    { signal: AbortSignal.abort() },
+    { metadata: "none" },
+  ]) {
     await keep(files.write(name, "content", options));
     await keep(files.writeText(name, "content", options));
     await keep(files.writeJSON(name, { content: 1 }, options));
   }
   await keep(files.write(name, new Map()));
   await keep(files.writeJSON(name, undefined));
-  await keep(files.write(name, (async function* () { yield "x"; throw new Error("the source's own"); })()));
-  for (const options of [undefined, { encoding: "utf8" }, { range: { start: 2, end: 1 } }, { maxBytes: 1 }, { encoding: "latin1" }]) await keep(files.read(name, options));
-  await keep(files.readStream(name)).then((stream) => stream && keep((async () => { for await (const _ of stream) { /* drained */ } })()));
+  await keep(
+    files.write(
+      name,
+      (async function* () {
+        yield "x";
+        throw new Error("the source's own");
+      })(),
+    ),
+  );
+  for (const options of [
+    undefined,
+    { encoding: "utf8" },
+    { range: { start: 2, end: 1 } },
+    { maxBytes: 1 },
+    { encoding: "latin1" },
+  ])
+    await keep(files.read(name, options));
+  await keep(files.readStream(name)).then(
+    (stream) =>
+      stream &&
+      keep(
+        (async () => {
+          for await (const _ of stream) {
+            /* drained */
+          }
+        })(),
+      ),
+  );
   await keep(files.stat(name));
-  for (const options of [undefined, { recursive: true }, { pattern: "[" }, { pattern: "**" }, { limit: -1 }, { after: "/other" }]) await keep(files.list(name, options));
+  for (const options of [
+    undefined,
+    { recursive: true },
+    { pattern: "[" },
+    { pattern: "**" },
+    { limit: -1 },
+    { after: "/other" },
+  ])
+    await keep(files.list(name, options));
   await keep(artifacts.read(name));
-  for (const options of [{ ifMatch: "0".repeat(64) }, undefined, { recursive: true }, { force: true }]) await keep(files.remove(name, options));
+  for (const options of [{ ifMatch: "0".repeat(64) }, undefined, { recursive: true }, { force: true }])
+    await keep(files.remove(name, options));
 }
 
 /** JSON, util.inspect with all that is hidden, own and inherited text, causes, stacks. */
@@ -44,7 +120,14 @@ function texts(value) {
   } catch {
     found.push("");
   }
-  for (let error = value; error instanceof Error; error = error.cause) found.push(error.message, error.stack, JSON.stringify(Object.getOwnPropertyDescriptors(error), (_, inner) => (typeof inner === "function" ? undefined : inner)));
+  for (let error = value; error instanceof Error; error = error.cause)
+    found.push(
+      error.message,
+      error.stack,
+      JSON.stringify(Object.getOwnPropertyDescriptors(error), (_, inner) =>
+        typeof inner === "function" ? undefined : inner,
+      ),
+    );
   return found;
 }
 
@@ -59,8 +142,14 @@ function assertQuietOf(h, key, values) {
 
 function littered(h) {
   plant(h.roots.session, {
-    out: link(h.outside), absolute: link(path.join(h.outside, "x")), loop: link("loop"), dangling: link("nowhere"), "folder/inner.txt": "inner",
-    "file.txt": "there", fifo: fifo(), socket: socket(),
+    out: link(h.outside),
+    absolute: link(path.join(h.outside, "x")),
+    loop: link("loop"),
+    dangling: link("nowhere"),
+    "folder/inner.txt": "inner",
+    "file.txt": "there",
+    fifo: fifo(),
+    socket: socket(),
   });
   plant(h.roots.artifacts, { "inside.txt": "by a shell" });
   fs.writeFileSync(path.join(h.outside, "x"), "outside");
@@ -75,7 +164,8 @@ for (const resolver of [undefined, "walk"]) {
     for (const name of HOSTILE) {
       littered(h);
       await everything(h.main, name);
-      for (const each of fs.readdirSync(h.roots.session)) fs.rmSync(path.join(h.roots.session, each), { recursive: true });
+      for (const each of fs.readdirSync(h.roots.session))
+        fs.rmSync(path.join(h.roots.session, each), { recursive: true });
       fs.rmSync(h.roots.artifacts, { recursive: true });
       fs.mkdirSync(h.roots.artifacts, { mode: 0o700 });
     }
@@ -85,7 +175,10 @@ for (const resolver of [undefined, "walk"]) {
     await keep(h.sessions.list());
     await h.main.close();
     await everything(h.main, "/session/a");
-    assert.ok(seen.errors.length > 300 && seen.values.length > 20 && h.events.length > 50, `${seen.errors.length} errors, ${seen.values.length} values, ${h.events.length} events`);
+    assert.ok(
+      seen.errors.length > 300 && seen.values.length > 20 && h.events.length > 50,
+      `${seen.errors.length} errors, ${seen.values.length} values, ${h.events.length} events`,
+    );
     for (const error of seen.errors) assert.match(String(error.code), /^FS_/, inspect(error));
     assertQuietOf(h, key, [...seen.errors, ...seen.values, ...h.events]);
   });
@@ -95,11 +188,20 @@ test("roots that another program took away, or put something else in their place
   const takes = {
     gone: (h) => fs.rmSync(h.home, { recursive: true }),
     moved: (h) => fs.renameSync(h.home, path.join(h.base, "elsewhere")),
-    "a file": (h) => { fs.rmSync(h.roots.session, { recursive: true }); fs.writeFileSync(h.roots.session, ""); },
-    "a link": (h) => { fs.rmSync(h.roots.session, { recursive: true }); fs.symlinkSync(h.outside, h.roots.session); },
+    "a file": (h) => {
+      fs.rmSync(h.roots.session, { recursive: true });
+      fs.writeFileSync(h.roots.session, "");
+    },
+    "a link": (h) => {
+      fs.rmSync(h.roots.session, { recursive: true });
+      fs.symlinkSync(h.outside, h.roots.session);
+    },
     "no staging folder": (h) => fs.rmSync(path.join(h.home, "staging"), { recursive: true }),
     "no lock file": (h) => fs.rmSync(path.join(h.home, "publish.lock")),
-    "a folder for the trace": (h) => { fs.rmSync(path.join(h.home, "trace.ndjson"), { force: true }); fs.mkdirSync(path.join(h.home, "trace.ndjson")); },
+    "a folder for the trace": (h) => {
+      fs.rmSync(path.join(h.home, "trace.ndjson"), { force: true });
+      fs.mkdirSync(path.join(h.home, "trace.ndjson"));
+    },
   };
   for (const [what, take] of Object.entries(takes)) {
     await t.test(what, async (inner) => {
@@ -107,7 +209,8 @@ test("roots that another program took away, or put something else in their place
       await h.files.write("/session/a.txt", "there");
       take(h);
       seen.values.length = seen.errors.length = 0;
-      for (const name of ["/session/a.txt", "/session/new/b.txt", "/session/folder", "/artifacts/c.txt"]) await everything(h.main, name);
+      for (const name of ["/session/a.txt", "/session/new/b.txt", "/session/folder", "/artifacts/c.txt"])
+        await everything(h.main, name);
       await keep(h.main.flush());
       await keep(h.main.status());
       await keep(h.session().then(() => undefined));
@@ -125,7 +228,14 @@ test("a full disk", async (t) => {
   const h = await withHost(t, { base });
   seen.values.length = seen.errors.length = 0;
   await keep(h.files.write("/session/big.bin", Buffer.alloc(3 << 20)));
-  await keep(h.files.write("/session/big.bin", (async function* () { for (let n = 0; n < 64; n++) yield Buffer.alloc(65536); })()));
+  await keep(
+    h.files.write(
+      "/session/big.bin",
+      (async function* () {
+        for (let n = 0; n < 64; n++) yield Buffer.alloc(65536);
+      })(),
+    ),
+  );
   assert.equal(seen.errors.length, 2);
   assertQuietOf(h, "test", [...seen.errors, ...h.events]);
 });
@@ -153,6 +263,7 @@ test("what the kernel refuses to this user (FS_PERMISSION_DENIED)", async (t) =>
   const { codes, shown } = lastJson(await runChild(t, "permission-denied", [dataDir]));
   for (const [call, code] of Object.entries(codes)) assert.equal(code, "FS_PERMISSION_DENIED", call);
   assert.ok(Object.keys(codes).length >= 9);
-  for (const secret of [dataDir, path.basename(base), "sessions/denied"]) assert.ok(!shown.includes(secret), `"${secret}" is shown: ${shown}`);
+  for (const secret of [dataDir, path.basename(base), "sessions/denied"])
+    assert.ok(!shown.includes(secret), `"${secret}" is shown: ${shown}`);
   assert.match(shown, /EACCES|EPERM/);
 });

@@ -16,7 +16,9 @@ function handlesOn(name) {
   for (const fd of fs.readdirSync("/proc/self/fd")) {
     try {
       if (path.basename(fs.readlinkSync(`/proc/self/fd/${fd}`)).startsWith(name)) count++;
-    } catch { /* that one was closed meanwhile */ }
+    } catch {
+      /* that one was closed meanwhile */
+    }
   }
   return count;
 }
@@ -33,8 +35,14 @@ test("all bytes, as a web stream of Uint8Array", async (t) => {
   }
   assert.deepEqual(await collect(await files.readStream("/session/a.bin")), content);
   assert.deepEqual(await collect(Readable.fromWeb(await files.readStream("/session/a.bin"))), content);
-  assert.equal(sha256(Buffer.from(await new Response(await files.readStream("/session/a.bin")).arrayBuffer())), sha256(content));
-  assert.deepEqual(await collect(await files.readStream("/session/a.bin", { signal: new AbortController().signal })), content);
+  assert.equal(
+    sha256(Buffer.from(await new Response(await files.readStream("/session/a.bin")).arrayBuffer())),
+    sha256(content),
+  );
+  assert.deepEqual(
+    await collect(await files.readStream("/session/a.bin", { signal: new AbortController().signal })),
+    content,
+  );
   await files.write("/session/empty", "");
   assert.equal((await collect(await files.readStream("/session/empty"))).length, 0);
 });
@@ -52,10 +60,23 @@ test("ranges", async (t) => {
   const { files } = await withHost(t);
   const content = Buffer.from(Array.from({ length: 300_000 }, (_, n) => n % 251));
   await files.write("/session/a.bin", content);
-  for (const [range, start, end] of [[{}, 0, 300_000], [{ start: 299_999 }, 299_999, 300_000], [{ end: 1 }, 0, 1], [{ start: 1000, end: 200_000 }, 1000, 200_000], [{ start: 7, end: 7 }, 7, 7], [{ start: 1e9 }, 300_000, 300_000], [{ start: 10, end: 1e12 }, 10, 300_000]]) {
-    assert.deepEqual(await collect(await files.readStream("/session/a.bin", { range })), content.subarray(start, end), JSON.stringify(range));
+  for (const [range, start, end] of [
+    [{}, 0, 300_000],
+    [{ start: 299_999 }, 299_999, 300_000],
+    [{ end: 1 }, 0, 1],
+    [{ start: 1000, end: 200_000 }, 1000, 200_000],
+    [{ start: 7, end: 7 }, 7, 7],
+    [{ start: 1e9 }, 300_000, 300_000],
+    [{ start: 10, end: 1e12 }, 10, 300_000],
+  ]) {
+    assert.deepEqual(
+      await collect(await files.readStream("/session/a.bin", { range })),
+      content.subarray(start, end),
+      JSON.stringify(range),
+    );
   }
-  for (const range of [{ start: 2, end: 1 }, { start: -1 }, { end: 0.5 }, { start: "0" }, 7]) await rejectsWith(files.readStream("/session/a.bin", { range }), "FS_INVALID_OPTION");
+  for (const range of [{ start: 2, end: 1 }, { start: -1 }, { end: 0.5 }, { start: "0" }, 7])
+    await rejectsWith(files.readStream("/session/a.bin", { range }), "FS_INVALID_OPTION");
 });
 
 test("what cannot be read rejects when it is opened", async (t) => {
@@ -71,7 +92,10 @@ test("what cannot be read rejects when it is opened", async (t) => {
 
 test("a file that is replaced or removed while it is streamed: the old one whole", async (t) => {
   const { files } = await withHost(t);
-  for (const change of [() => files.write("/session/a.bin", tagged("new", 4 << 20)), () => files.remove("/session/a.bin")]) {
+  for (const change of [
+    () => files.write("/session/a.bin", tagged("new", 4 << 20)),
+    () => files.remove("/session/a.bin"),
+  ]) {
     await files.write("/session/a.bin", tagged("old", 8 << 20));
     const untouched = await files.readStream("/session/a.bin");
     const begun = await files.readStream("/session/a.bin");
@@ -116,15 +140,21 @@ test("it is read as it is pulled", async (t) => {
 });
 
 for (const [way, end] of Object.entries({
-  "read to its end": async (stream) => { await collect(stream); },
-  "cancelled at once": async (stream) => { await stream.cancel("no need"); },
+  "read to its end": async (stream) => {
+    await collect(stream);
+  },
+  "cancelled at once": async (stream) => {
+    await stream.cancel("no need");
+  },
   "cancelled after a chunk": async (stream) => {
     const reader = stream.getReader();
     await reader.read();
     await reader.cancel(new Error("enough"));
     assert.deepEqual(await reader.read(), { done: true, value: undefined });
   },
-  "left with break": async (stream) => { for await (const _ of stream) break; },
+  "left with break": async (stream) => {
+    for await (const _ of stream) break;
+  },
   "cancelled with a read under way": async (stream) => {
     const reader = stream.getReader();
     const reading = reader.read();
@@ -161,12 +191,22 @@ test("a signal: aborted before a chunk, between chunks, with a read under way, a
   const between = await opened();
   await between.reader.read();
   between.controller.abort(reason);
-  await assert.rejects((async () => { while (!(await between.reader.read()).done); })(), isAbort);
+  await assert.rejects(
+    (async () => {
+      while (!(await between.reader.read()).done);
+    })(),
+    isAbort,
+  );
   const under = await opened();
   const reading = under.reader.read();
   under.controller.abort(reason);
   await reading.catch(isAbort);
-  await assert.rejects((async () => { while (!(await under.reader.read()).done); })(), isAbort);
+  await assert.rejects(
+    (async () => {
+      while (!(await under.reader.read()).done);
+    })(),
+    isAbort,
+  );
   const late = await opened();
   while (!(await late.reader.read()).done);
   late.controller.abort(reason);
@@ -181,8 +221,14 @@ test("one signal for many streams gathers no listeners", async (t) => {
   const live = new Set();
   const add = signal.addEventListener.bind(signal);
   const remove = signal.removeEventListener.bind(signal);
-  signal.addEventListener = (type, listener, options) => { live.add(listener); return add(type, listener, options); };
-  signal.removeEventListener = (type, listener, options) => { live.delete(listener); return remove(type, listener, options); };
+  signal.addEventListener = (type, listener, options) => {
+    live.add(listener);
+    return add(type, listener, options);
+  };
+  signal.removeEventListener = (type, listener, options) => {
+    live.delete(listener);
+    return remove(type, listener, options);
+  };
   for (let n = 0; n < 20; n++) await collect(await files.readStream("/session/a.bin", { signal }));
   for (let n = 0; n < 20; n++) await (await files.readStream("/session/a.bin", { signal })).cancel();
   assert.equal(live.size, 0);
@@ -215,7 +261,11 @@ test("tee, and streams side by side", async (t) => {
   const content = tagged("tee", 2_000_000);
   await files.write("/session/a.bin", content);
   const [left, right] = (await files.readStream("/session/a.bin")).tee();
-  const all = await Promise.all([left, right, ...await Promise.all(Array.from({ length: 20 }, () => files.readStream("/session/a.bin")))].map(collect));
+  const all = await Promise.all(
+    [left, right, ...(await Promise.all(Array.from({ length: 20 }, () => files.readStream("/session/a.bin"))))].map(
+      collect,
+    ),
+  );
   for (const each of all) assert.ok(each.equals(content));
 });
 

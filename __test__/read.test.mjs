@@ -15,7 +15,10 @@ test("every byte comes back, with hash, size and media type", async (t) => {
   const { files } = await withHost(t);
   await files.write("/session/a.png", bytes);
   const data = await files.read("/session/a.png");
-  assert.deepEqual({ path: data.path, bytes: data.bytes, sha256: data.sha256, mediaType: data.mediaType }, { path: "/session/a.png", bytes: 1000, sha256: sha256(bytes), mediaType: "image/png" });
+  assert.deepEqual(
+    { path: data.path, bytes: data.bytes, sha256: data.sha256, mediaType: data.mediaType },
+    { path: "/session/a.png", bytes: 1000, sha256: sha256(bytes), mediaType: "image/png" },
+  );
   assert.ok(data.content instanceof Uint8Array);
   assert.deepEqual(Buffer.from(data.content), bytes);
   await files.write("/session/empty", "");
@@ -34,9 +37,21 @@ test("ranges: of the bytes asked for, with the facts of the whole file", async (
   const { files } = await withHost(t);
   await files.write("/session/a.bin", bytes);
   const cases = [
-    [{}, 0, 1000], [{ start: 0 }, 0, 1000], [{ end: 1000 }, 0, 1000], [{ start: 10, end: 20 }, 10, 20], [{ start: 999 }, 999, 1000], [{ start: 0, end: 1 }, 0, 1],
-    [{ start: 5, end: 5 }, 5, 5], [{ start: 0, end: 0 }, 0, 0], [{ end: 0 }, 0, 0], [{ start: 990, end: 5000 }, 990, 1000], [{ start: 1000 }, 1000, 1000], [{ start: 5000 }, 1000, 1000],
-    [{ start: 5000, end: 6000 }, 1000, 1000], [{ start: 1, end: Number.MAX_SAFE_INTEGER }, 1, 1000], [{ start: undefined, end: undefined }, 0, 1000],
+    [{}, 0, 1000],
+    [{ start: 0 }, 0, 1000],
+    [{ end: 1000 }, 0, 1000],
+    [{ start: 10, end: 20 }, 10, 20],
+    [{ start: 999 }, 999, 1000],
+    [{ start: 0, end: 1 }, 0, 1],
+    [{ start: 5, end: 5 }, 5, 5],
+    [{ start: 0, end: 0 }, 0, 0],
+    [{ end: 0 }, 0, 0],
+    [{ start: 990, end: 5000 }, 990, 1000],
+    [{ start: 1000 }, 1000, 1000],
+    [{ start: 5000 }, 1000, 1000],
+    [{ start: 5000, end: 6000 }, 1000, 1000],
+    [{ start: 1, end: Number.MAX_SAFE_INTEGER }, 1, 1000],
+    [{ start: undefined, end: undefined }, 0, 1000],
   ];
   for (const [range, start, end] of cases) {
     const data = await files.read("/session/a.bin", { range });
@@ -44,7 +59,20 @@ test("ranges: of the bytes asked for, with the facts of the whole file", async (
     assert.equal(data.bytes, 1000);
     assert.equal(data.sha256, sha256(bytes));
   }
-  for (const range of [{ start: 2, end: 1 }, { start: -1 }, { end: -1 }, { start: 1.5 }, { start: Number.NaN }, { end: Infinity }, { start: "1" }, { end: null }, { start: 2 ** 53 }, 7, "0-1", [0, 1]]) {
+  for (const range of [
+    { start: 2, end: 1 },
+    { start: -1 },
+    { end: -1 },
+    { start: 1.5 },
+    { start: Number.NaN },
+    { end: Infinity },
+    { start: "1" },
+    { end: null },
+    { start: 2 ** 53 },
+    7,
+    "0-1",
+    [0, 1],
+  ]) {
     await rejectsWith(files.read("/session/a.bin", { range }), "FS_INVALID_OPTION");
   }
 });
@@ -57,7 +85,8 @@ test("maxBytes is a cap, never a cut; of a range only the range counts", async (
   await rejectsWith(files.read("/session/a.bin", { maxBytes: 0 }), "FS_TOO_LARGE");
   assert.equal((await files.read("/session/a.bin", { maxBytes: 10, range: { start: 5, end: 15 } })).content.length, 10);
   await rejectsWith(files.read("/session/a.bin", { maxBytes: 9, range: { start: 5, end: 15 } }), "FS_TOO_LARGE");
-  for (const maxBytes of [-1, 1.5, Number.NaN, "1", null]) await rejectsWith(files.read("/session/a.bin", { maxBytes }), "FS_INVALID_OPTION");
+  for (const maxBytes of [-1, 1.5, Number.NaN, "1", null])
+    await rejectsWith(files.read("/session/a.bin", { maxBytes }), "FS_INVALID_OPTION");
 });
 
 test("over 512 MiB is FS_TOO_LARGE by default, without reading it; a range of it is fine", async (t) => {
@@ -71,8 +100,20 @@ test("over 512 MiB is FS_TOO_LARGE by default, without reading it; a range of it
   assert.ok(performance.now() - start < 300, "the size tells");
 });
 
-const texts = { plain: "one\ntwo", empty: "", astral: "é📊\u{10ffff}", nul: "a\0b", "a replacement character of its own": "\ufffd" };
-const notTexts = { "a stray byte": [0x61, 0xff], "cut in a character": [0xf0, 0x9f, 0x93], "a surrogate": [0xed, 0xa0, 0x80], overlong: [0xc0, 0x80], "beyond Unicode": [0xf4, 0x90, 0x80, 0x80] };
+const texts = {
+  plain: "one\ntwo",
+  empty: "",
+  astral: "é📊\u{10ffff}",
+  nul: "a\0b",
+  "a replacement character of its own": "\ufffd",
+};
+const notTexts = {
+  "a stray byte": [0x61, 0xff],
+  "cut in a character": [0xf0, 0x9f, 0x93],
+  "a surrogate": [0xed, 0xa0, 0x80],
+  overlong: [0xc0, 0x80],
+  "beyond Unicode": [0xf4, 0x90, 0x80, 0x80],
+};
 
 test("text is strict UTF-8, at once with encoding utf8, later with text()", async (t) => {
   const { files } = await withHost(t);
@@ -87,16 +128,22 @@ test("text is strict UTF-8, at once with encoding utf8, later with text()", asyn
     assert.equal(error.path, "/session/a");
     const data = await files.read("/session/a");
     assert.deepEqual([...data.content], content, name);
-    for (const method of ["text", "json"]) assert.throws(() => data[method](), (thrown) => HarnessFileError.isInstance(thrown) && thrown.code === "FS_NOT_TEXT", `${name}, ${method}`);
+    for (const method of ["text", "json"])
+      assert.throws(
+        () => data[method](),
+        (thrown) => HarnessFileError.isInstance(thrown) && thrown.code === "FS_NOT_TEXT",
+        `${name}, ${method}`,
+      );
   }
-  for (const encoding of ["latin1", "UTF8", 7, null]) await rejectsWith(files.read("/session/a", { encoding }), "FS_INVALID_OPTION");
+  for (const encoding of ["latin1", "UTF8", 7, null])
+    await rejectsWith(files.read("/session/a", { encoding }), "FS_INVALID_OPTION");
 });
 
 test("a byte order mark is dropped from the text, kept in the bytes", async (t) => {
   const { files } = await withHost(t);
-  await files.write("/session/a.json", Buffer.from("\ufeff{\"a\":1}"));
+  await files.write("/session/a.json", Buffer.from('\ufeff{"a":1}'));
   const data = await files.read("/session/a.json", { encoding: "utf8" });
-  assert.equal(data.text(), "{\"a\":1}");
+  assert.equal(data.text(), '{"a":1}');
   assert.deepEqual(data.json(), { a: 1 });
   assert.equal(data.content[0], 0xef);
   assert.equal(data.bytes, 10);
@@ -109,7 +156,15 @@ test("json() of what is no JSON is a coded error with its cause", async (t) => {
   for (const text of ["", "{", "undefined", "{'a':1}", "1 2"]) {
     await files.write("/session/a.json", text);
     const data = await files.read("/session/a.json");
-    assert.throws(() => data.json(), (error) => HarnessFileError.isInstance(error) && error.code === "FS_INVALID_CONTENT" && error.cause instanceof SyntaxError && error.path === "/session/a.json", text);
+    assert.throws(
+      () => data.json(),
+      (error) =>
+        HarnessFileError.isInstance(error) &&
+        error.code === "FS_INVALID_CONTENT" &&
+        error.cause instanceof SyntaxError &&
+        error.path === "/session/a.json",
+      text,
+    );
   }
   await files.writeJSON("/session/a.json", { a: [1, null, "é"] });
   assert.deepEqual((await files.read("/session/a.json")).json(), { a: [1, null, "é"] });
@@ -124,7 +179,10 @@ test("the value survives structuredClone and JSON; absent fields are absent", as
   assert.deepEqual([...clone.content], [97, 98, 99]);
   assert.deepEqual(Object.keys(data).sort(), ["bytes", "content", "mediaType", "path", "sha256"]);
   const entry = await files.stat("/session/a.txt");
-  assert.deepEqual(Object.keys(entry).filter((key) => entry[key] === undefined), []);
+  assert.deepEqual(
+    Object.keys(entry).filter((key) => entry[key] === undefined),
+    [],
+  );
   assert.deepEqual(structuredClone(entry), { ...entry });
 });
 
@@ -146,7 +204,10 @@ test("a signal: aborted before, aborted while it runs", async (t) => {
   const controller = new AbortController();
   const reading = files.read("/session/big.bin", { signal: controller.signal });
   setImmediate(() => controller.abort(reason));
-  await reading.then((data) => assert.equal(tagOf(data.content), "big"), (thrown) => assert.deepEqual([thrown.code, thrown.cause], ["FS_ABORTED", reason]));
+  await reading.then(
+    (data) => assert.equal(tagOf(data.content), "big"),
+    (thrown) => assert.deepEqual([thrown.code, thrown.cause], ["FS_ABORTED", reason]),
+  );
   assert.equal((await files.read("/session/big.bin", { range: { end: 8 } })).text(), "big.....");
 });
 
@@ -155,7 +216,9 @@ test("a file that our writes replace while it is read: one version whole, and it
   const size = 3 << 20;
   await files.write("/session/a.bin", tagged("v0", size));
   let stop = false;
-  const writing = (async () => { for (let n = 1; !stop; n++) await files.write("/session/a.bin", tagged(`v${n}`, size + n)); })();
+  const writing = (async () => {
+    for (let n = 1; !stop; n++) await files.write("/session/a.bin", tagged(`v${n}`, size + n));
+  })();
   const versions = new Set();
   for (let n = 0; n < 40; n++) {
     const data = await files.read("/session/a.bin");

@@ -10,45 +10,115 @@ import { isRoot, sha256, snapshot } from "./support/tree.mjs";
 const hashed = (id) => `s_${sha256(id)}`;
 const PLAIN = ["a", "0", "user-1", "a.b_c-d", "x".repeat(64), "-rf", ".hidden", "..a", "s", "sx_1", "_"];
 const HASHED = [
-  ".", "..", "...", "../x", "../../etc/cron.d/x", "a/b", "/abs", "/", "a/../b", "CON", "con", "nul", "com1", "lpt9.txt", "aux", "A", "User-1", "x.", "x ", " ", "x".repeat(65),
-  "x".repeat(1024), "é", "e\u0301", "報告", "📊", "\u202e", "a\0b", "a\nb", "\u001b[2J", "C:\\x", "\\\\srv\\x", "s_", "s_1", "__proto__".toUpperCase(), "harness.db/", "%2e%2e", "~", "$HOME", "*", "session\u0000",
-  hashed("a"), hashed("A"), hashed(".."),
+  ".",
+  "..",
+  "...",
+  "../x",
+  "../../etc/cron.d/x",
+  "a/b",
+  "/abs",
+  "/",
+  "a/../b",
+  "CON",
+  "con",
+  "nul",
+  "com1",
+  "lpt9.txt",
+  "aux",
+  "A",
+  "User-1",
+  "x.",
+  "x ",
+  " ",
+  "x".repeat(65),
+  "x".repeat(1024),
+  "é",
+  "e\u0301",
+  "報告",
+  "📊",
+  "\u202e",
+  "a\0b",
+  "a\nb",
+  "\u001b[2J",
+  "C:\\x",
+  "\\\\srv\\x",
+  "s_",
+  "s_1",
+  "__proto__".toUpperCase(),
+  "harness.db/",
+  "%2e%2e",
+  "~",
+  "$HOME",
+  "*",
+  "session\u0000",
+  hashed("a"),
+  hashed("A"),
+  hashed(".."),
 ];
 const NAMES = ["constructor", "__proto__", "tostring", "session", "staging", "trash", "harness.db", "sessions"];
 
 test("the key of an id on the disk", async (t) => {
   const h = await withHost(t);
   const expected = new Set(["test"]);
-  for (const [ids, keyOf] of [[[...PLAIN, ...NAMES], (id) => id], [HASHED, hashed]]) {
+  for (const [ids, keyOf] of [
+    [[...PLAIN, ...NAMES], (id) => id],
+    [HASHED, hashed],
+  ]) {
     for (const id of ids) {
       const session = await h.session(id);
       assert.equal(session.id, id);
       expected.add(keyOf(id));
-      assert.ok(fs.existsSync(path.join(h.dataDir, "sessions", keyOf(id), "session.json")), `${JSON.stringify(id)} lies in ${keyOf(id)}`);
-      assert.equal(JSON.parse(fs.readFileSync(path.join(h.dataDir, "sessions", keyOf(id), "session.json"), "utf8")).id, id);
+      assert.ok(
+        fs.existsSync(path.join(h.dataDir, "sessions", keyOf(id), "session.json")),
+        `${JSON.stringify(id)} lies in ${keyOf(id)}`,
+      );
+      assert.equal(
+        JSON.parse(fs.readFileSync(path.join(h.dataDir, "sessions", keyOf(id), "session.json"), "utf8")).id,
+        id,
+      );
     }
   }
   assert.deepEqual(fs.readdirSync(path.join(h.dataDir, "sessions")).sort(), [...expected].sort());
   assert.deepEqual(fs.readdirSync(h.base).sort(), ["data", "outside"]);
-  assert.deepEqual((await h.sessions.list({ limit: 1000 })).map((each) => each.id).sort(), ["test", ...PLAIN, ...NAMES, ...HASHED].sort());
+  assert.deepEqual(
+    (await h.sessions.list({ limit: 1000 })).map((each) => each.id).sort(),
+    ["test", ...PLAIN, ...NAMES, ...HASHED].sort(),
+  );
 });
 
 test("ids that are none", async (t) => {
   const h = await withHost(t);
-  for (const id of ["", "x".repeat(1025), "é".repeat(513), "\ud800", "a\udfffb", undefined, null, 7, {}, [], Symbol("id")]) {
+  for (const id of [
+    "",
+    "x".repeat(1025),
+    "é".repeat(513),
+    "\ud800",
+    "a\udfffb",
+    undefined,
+    null,
+    7,
+    {},
+    [],
+    Symbol("id"),
+  ]) {
     await rejectsWith(h.sessions.getOrCreate({ id }), "FS_INVALID_OPTION");
     await rejectsWith(h.sessions.get(id), "FS_INVALID_OPTION");
     await rejectsWith(h.sessions.delete(id), "FS_INVALID_OPTION");
   }
-  for (const options of [undefined, null, 7, "id"]) await rejectsWith(h.sessions.getOrCreate(options), "FS_INVALID_OPTION");
-  assert.deepEqual((await h.sessions.list()).map((each) => each.id), ["test"]);
+  for (const options of [undefined, null, 7, "id"])
+    await rejectsWith(h.sessions.getOrCreate(options), "FS_INVALID_OPTION");
+  assert.deepEqual(
+    (await h.sessions.list()).map((each) => each.id),
+    ["test"],
+  );
 });
 
 test("sessions are apart: the same path, other content", async (t) => {
   const h = await withHost(t);
   const twins = ["user", "User", "USER", "é", "e\u0301", "a", hashed("a"), hashed(hashed("a")), "..", "."];
   for (const id of twins) await (await h.session(id)).files.write("/session/a.txt", `of ${id}`);
-  for (const id of twins) assert.equal((await (await h.sessions.get(id)).files.read("/session/a.txt")).text(), `of ${id}`);
+  for (const id of twins)
+    assert.equal((await (await h.sessions.get(id)).files.read("/session/a.txt")).text(), `of ${id}`);
 });
 
 test("deleting one session reaches nothing else, whatever its id", async (t) => {
@@ -56,7 +126,8 @@ test("deleting one session reaches nothing else, whatever its id", async (t) => 
   await h.files.write("/session/keep.txt", "kept");
   fs.writeFileSync(path.join(h.outside, "keep.txt"), "kept");
   fs.writeFileSync(path.join(h.base, "x"), "kept");
-  const keptFiles = (root) => Object.entries(snapshot(root)).filter(([name, each]) => each.kind === "file" && !/harness\.db|\.ndjson/.test(name));
+  const keptFiles = (root) =>
+    Object.entries(snapshot(root)).filter(([name, each]) => each.kind === "file" && !/harness\.db|\.ndjson/.test(name));
   const before = keptFiles(h.base);
   for (const id of [...PLAIN, ...NAMES, ...HASHED]) {
     const session = await h.session(id);
@@ -68,9 +139,13 @@ test("deleting one session reaches nothing else, whatever its id", async (t) => 
     assert.equal(await h.sessions.get(id), undefined);
     assert.deepEqual(keptFiles(h.base), before, `after deleting ${JSON.stringify(id)}`);
   }
-  for (const never of ["never-made", "..", "../../x", "."]) await h.sessions.delete(never).catch((error) => assertError(error, "FS_NOT_FOUND"));
+  for (const never of ["never-made", "..", "../../x", "."])
+    await h.sessions.delete(never).catch((error) => assertError(error, "FS_NOT_FOUND"));
   assert.deepEqual(keptFiles(h.base), before);
-  assert.deepEqual((await h.sessions.list()).map((each) => each.id), ["test"]);
+  assert.deepEqual(
+    (await h.sessions.list()).map((each) => each.id),
+    ["test"],
+  );
 });
 
 test("a handle on a deleted session is closed, also when the id lives again", async (t) => {
@@ -80,10 +155,17 @@ test("a handle on a deleted session is closed, also when the id lives again", as
   await h.sessions.delete("a");
   const again = async (session) => {
     for (const call of [
-      () => session.files.write("/session/a.txt", "x"), () => session.files.writeText("/session/a.txt", "x"), () => session.files.writeJSON("/session/a.txt", 1),
-      () => session.files.read("/session/a.txt"), () => session.files.readStream("/session/a.txt"), () => session.files.stat("/session/a.txt"),
-      () => session.files.list("/session"), () => session.files.remove("/session/a.txt"), () => session.artifacts.list(),
-    ]) await rejectsWith(call(), "FS_CLOSED");
+      () => session.files.write("/session/a.txt", "x"),
+      () => session.files.writeText("/session/a.txt", "x"),
+      () => session.files.writeJSON("/session/a.txt", 1),
+      () => session.files.read("/session/a.txt"),
+      () => session.files.readStream("/session/a.txt"),
+      () => session.files.stat("/session/a.txt"),
+      () => session.files.list("/session"),
+      () => session.files.remove("/session/a.txt"),
+      () => session.artifacts.list(),
+    ])
+      await rejectsWith(call(), "FS_CLOSED");
   };
   for (const session of stale) await again(session);
   const fresh = await h.session("a");
@@ -92,7 +174,11 @@ test("a handle on a deleted session is closed, also when the id lives again", as
   for (const session of stale) await again(session);
   assert.equal((await fresh.files.read("/session/a.txt")).text(), "new");
   for (const session of stale) await session.close();
-  assert.equal((await fresh.files.read("/session/a.txt")).text(), "new", "closing the stale handle left the new session alone");
+  assert.equal(
+    (await fresh.files.read("/session/a.txt")).text(),
+    "new",
+    "closing the stale handle left the new session alone",
+  );
 });
 
 test("a session that another host deleted is closed here", async (t) => {
@@ -153,14 +239,22 @@ test("status and list count what is there", async (t) => {
   assert.equal(info.files, 1);
   assert.equal(info.bytes, 1);
   assert.ok(info.updatedAt >= info.createdAt);
-  assert.deepEqual(Object.keys(info).filter((key) => info[key] === undefined), []);
+  assert.deepEqual(
+    Object.keys(info).filter((key) => info[key] === undefined),
+    [],
+  );
 });
 
 test("list: ordered by id, in pages", async (t) => {
   const h = await withHost(t);
-  const ids = ["test", ...Array.from({ length: 25 }, (_, n) => `id-${n}`), "Z", "é", "..", "📊"].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  const ids = ["test", ...Array.from({ length: 25 }, (_, n) => `id-${n}`), "Z", "é", "..", "📊"].sort((a, b) =>
+    Buffer.compare(Buffer.from(a), Buffer.from(b)),
+  );
   for (const id of ids) await h.session(id);
-  assert.deepEqual((await h.sessions.list()).map((each) => each.id), ids);
+  assert.deepEqual(
+    (await h.sessions.list()).map((each) => each.id),
+    ids,
+  );
   const paged = [];
   for (let after; ;) {
     const page = await h.sessions.list({ limit: 7, ...(after === undefined ? {} : { after }) });
@@ -169,8 +263,12 @@ test("list: ordered by id, in pages", async (t) => {
     after = page.at(-1).id;
   }
   assert.deepEqual(paged, ids);
-  assert.deepEqual((await h.sessions.list({ after: "never made, but has a place" })).map((each) => each.id), ids.filter((id) => Buffer.compare(Buffer.from(id), Buffer.from("never made, but has a place")) > 0));
-  for (const limit of [-1, 1.5, Number.NaN, "7", Infinity]) await rejectsWith(h.sessions.list({ limit }), "FS_INVALID_OPTION");
+  assert.deepEqual(
+    (await h.sessions.list({ after: "never made, but has a place" })).map((each) => each.id),
+    ids.filter((id) => Buffer.compare(Buffer.from(id), Buffer.from("never made, but has a place")) > 0),
+  );
+  for (const limit of [-1, 1.5, Number.NaN, "7", Infinity])
+    await rejectsWith(h.sessions.list({ limit }), "FS_INVALID_OPTION");
 });
 
 test("many handles opened and closed at once on one id", async (t) => {
@@ -187,7 +285,13 @@ test("a dataDir that cannot be used throws at once", (t) => {
   fs.writeFileSync(path.join(base, "file"), "in the way");
   const throwsWith = (options, codes) => {
     let error;
-    assert.throws(() => localHost(options), (thrown) => { error = thrown; return true; });
+    assert.throws(
+      () => localHost(options),
+      (thrown) => {
+        error = thrown;
+        return true;
+      },
+    );
     assert.ok(codes.includes(error.code), `${JSON.stringify(options)}: ${error}`);
     assert.ok(error.message.startsWith(`[${error.code}] `));
   };
@@ -195,8 +299,20 @@ test("a dataDir that cannot be used throws at once", (t) => {
   throwsWith({ dataDir: path.join(base, "file") }, io);
   throwsWith({ dataDir: path.join(base, "file", "below") }, io);
   for (const dataDir of ["", 7, null, {}, "a\0b", "\ud800"]) throwsWith({ dataDir }, ["FS_INVALID_OPTION"]);
-  for (const options of [{ durability: "sometimes" }, { quota: { fileBytes: -1 } }, { quota: 7 }, { redaction: { keys: [7] } }, { onEvent: "none" }, { trace: "no" }, null, 7]) {
-    throwsWith(options === null || typeof options !== "object" ? options : { dataDir: path.join(base, "data"), ...options }, ["FS_INVALID_OPTION"]);
+  for (const options of [
+    { durability: "sometimes" },
+    { quota: { fileBytes: -1 } },
+    { quota: 7 },
+    { redaction: { keys: [7] } },
+    { onEvent: "none" },
+    { trace: "no" },
+    null,
+    7,
+  ]) {
+    throwsWith(
+      options === null || typeof options !== "object" ? options : { dataDir: path.join(base, "data"), ...options },
+      ["FS_INVALID_OPTION"],
+    );
   }
   assert.deepEqual(fs.readdirSync(base).sort(), ["file"], "nothing was made");
 });
@@ -205,7 +321,10 @@ test("a parent in which nothing may be made throws at once", async (t) => {
   if (isRoot && process.platform !== "linux") return t.skip("root may write everywhere but on Linux's /proc");
   const dataDir = isRoot ? "/proc/little-files/data" : path.join(tempDir(t), "sealed", "data");
   if (!isRoot) fs.mkdirSync(path.dirname(dataDir), { mode: 0o500 });
-  assert.throws(() => localHost({ dataDir }), (error) => ["FS_PERMISSION_DENIED", "FS_NOT_FOUND", "FS_IO_ERROR"].includes(error.code));
+  assert.throws(
+    () => localHost({ dataDir }),
+    (error) => ["FS_PERMISSION_DENIED", "FS_NOT_FOUND", "FS_IO_ERROR"].includes(error.code),
+  );
 });
 
 test("what an earlier run left in trash/ goes when the host opens, what lies beside it stays", async (t) => {

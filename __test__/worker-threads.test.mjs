@@ -28,7 +28,8 @@ for (const [title, how] of Object.entries({
     assert.equal(terminated, ROUNDS);
     const h = await withHost(t, { base, sessionId: "workers" });
     for (const entry of await h.files.list("/session", { recursive: true })) {
-      if (entry.kind === "file") assert.equal(tagOf((await h.files.read(entry.path)).content), path.basename(entry.path, ".bin"));
+      if (entry.kind === "file")
+        assert.equal(tagOf((await h.files.read(entry.path)).content), path.basename(entry.path, ".bin"));
     }
     assert.deepEqual(leftovers(dataDir), []);
     await h.files.write("/session/last.bin", "works");
@@ -38,7 +39,10 @@ for (const [title, how] of Object.entries({
 }
 
 test("a worker that ends by itself leaves the process able to end", { timeout: 60_000 }, async (t) => {
-  const end = await runChild(t, "terminating", [path.join(tempDir(t), "data"), "finish", 5], { limit: 40_000, env: OVERWRITE_FREED });
+  const end = await runChild(t, "terminating", [path.join(tempDir(t), "data"), "finish", 5], {
+    limit: 40_000,
+    env: OVERWRITE_FREED,
+  });
   assert.deepEqual([end.code, end.signal, end.stderr], [0, null, ""], end.stdout);
   assert.deepEqual(lastJson(end), { terminated: 5, errors: [] });
 });

@@ -37,7 +37,12 @@ export async function offload({ quick }) {
   rows.push(row(`a result of ${megabytes} MB of text: store, count, refer`, stored, "time", "ms"));
   rows.push(row("… longest stall of the event loop", stored, "stall", "ms"));
 
-  const record = (id) => ({ id, name: `customer ${id}`, tags: ["a", "b"], address: { city: "Zürich", zip: id % 9_999 } });
+  const record = (id) => ({
+    id,
+    name: `customer ${id}`,
+    tags: ["a", "b"],
+    address: { city: "Zürich", zip: id % 9_999 },
+  });
   const json = JSON.stringify(Array.from({ length: megabytes * 11_000 }, (_, id) => record(id)));
   const sketched = await compare(
     `${Math.round(json.length / 1e6)} MB of JSON text: sketch and count (ours also stores it)`,
@@ -47,7 +52,14 @@ export async function offload({ quick }) {
     },
     { rounds },
   );
-  rows.push(row(`${Math.round(json.length / 1e6)} MB of JSON text: sketch and count (ours also stores it)`, sketched, "time", "ms"));
+  rows.push(
+    row(
+      `${Math.round(json.length / 1e6)} MB of JSON text: sketch and count (ours also stores it)`,
+      sketched,
+      "time",
+      "ms",
+    ),
+  );
 
   const calls = quick ? 500 : 5_000;
   const tool = { execute: async ({ n }) => ({ n, answer: "x".repeat(2_000) }) };
@@ -72,7 +84,11 @@ export async function offload({ quick }) {
 let serial = 0;
 
 async function store(session, result) {
-  const reference = await offloadToolResult(session.files, { toolName: "bench", toolCallId: `call_${(serial += 1)}`, input: {} }, result);
+  const reference = await offloadToolResult(
+    session.files,
+    { toolName: "bench", toolCallId: `call_${(serial += 1)}`, input: {} },
+    result,
+  );
   if (reference?.type !== "harness.tool_result_file") throw new Error("It was not stored.");
 }
 

@@ -37,13 +37,18 @@ export async function track({ quick }) {
 async function fill(session, count) {
   const content = Buffer.alloc(4_096, "x");
   for (let from = 0; from < count; from += 100) {
-    await Promise.all(Array.from({ length: 100 }, (_, n) => session.files.write(`/session/tree/${from}/${n}.txt`, content)));
+    await Promise.all(
+      Array.from({ length: 100 }, (_, n) => session.files.write(`/session/tree/${from}/${n}.txt`, content)),
+    );
   }
 }
 
 async function hashAll(folder) {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) createHash("sha256").update(await readFile(join(entry.parentPath, entry.name))).digest("hex");
+    if (entry.isFile())
+      createHash("sha256")
+        .update(await readFile(join(entry.parentPath, entry.name)))
+        .digest("hex");
   }
 }
 

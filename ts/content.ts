@@ -53,7 +53,8 @@ function openObject(content: object): Content {
   if (isByteStream(content)) {
     if (isLocked(content)) throw invalidContent("The stream is locked: somebody else reads it");
     // Knows WHATWG streams as well, which its type does not say.
-    if (Readable.isDisturbed(content as unknown as Readable)) throw invalidContent("The stream was read from or cancelled before");
+    if (Readable.isDisturbed(content as unknown as Readable))
+      throw invalidContent("The stream was read from or cancelled before");
     return { source: new ReaderSource(reader(content)) };
   }
   if (isReadable(content)) return openReadable(content);
@@ -122,7 +123,8 @@ function refused(content: unknown): HarnessFileError {
 function hint(content: unknown): string {
   if (types.isPromise(content)) return ": await it first";
   if (typeof content === "function") return ": call it, if it makes the content";
-  if (typeof content !== "object" || content === null) return ", not text, bytes, a Blob, a stream or an iterable of bytes";
+  if (typeof content !== "object" || content === null)
+    return ", not text, bytes, a Blob, a stream or an iterable of bytes";
   if ("body" in content && "arrayBuffer" in content) return ": pass its body";
   return ", not text, bytes, a Blob, a stream or an iterable of bytes; writeJSON takes values";
 }

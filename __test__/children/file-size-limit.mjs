@@ -4,7 +4,10 @@ import { localHost } from "@little-stack/files";
 const host = localHost({ dataDir: process.argv[2] });
 const { files } = await host.sessions.getOrCreate({ id: "limited" });
 await files.write("/session/a.txt", "the old");
-const error = await files.write("/session/a.txt", Buffer.alloc(8 << 20)).then(() => ({}), (thrown) => thrown);
+const error = await files.write("/session/a.txt", Buffer.alloc(8 << 20)).then(
+  () => ({}),
+  (thrown) => thrown,
+);
 const old = (await files.read("/session/a.txt")).text();
 await host.close();
 console.log(JSON.stringify({ code: error.code, osCode: error.osCode, old }));

@@ -5,8 +5,12 @@ const [way, dataDir] = process.argv.slice(2);
 process.report.excludeNetwork = true;
 const addons = () => process.report.getReport().sharedObjects.filter((each) => each.endsWith(".node"));
 const listeners = new Set(process.eventNames().map(String));
-const { localHost } = way === "import" ? await import("@little-stack/files") : createRequire(import.meta.url)("@little-stack/files");
-const added = process.eventNames().map(String).filter((name) => !listeners.has(name));
+const { localHost } =
+  way === "import" ? await import("@little-stack/files") : createRequire(import.meta.url)("@little-stack/files");
+const added = process
+  .eventNames()
+  .map(String)
+  .filter((name) => !listeners.has(name));
 const before = addons();
 const host = localHost({ dataDir });
 const after = addons();

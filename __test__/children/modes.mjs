@@ -16,7 +16,12 @@ const session = await host.sessions.getOrCreate({ id: "modes" });
 const { files } = session;
 await files.write("/session/new/er/file.txt", "one");
 await files.write("/session/new/er/file.txt", "two");
-await files.write("/artifacts/stream.bin", (async function* () { for (let n = 0; n < 40; n++) yield Buffer.alloc(65536, n); })());
+await files.write(
+  "/artifacts/stream.bin",
+  (async function* () {
+    for (let n = 0; n < 40; n++) yield Buffer.alloc(65536, n);
+  })(),
+);
 await files.writeJSON("/session/only-if-new.json", {}, { ifNoneMatch: "*" });
 await files.write("/session/gone/a", "x");
 await files.remove("/session/gone", { recursive: true });

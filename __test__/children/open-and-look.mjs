@@ -12,7 +12,9 @@ const open = async () => {
       return localHost({ dataDir, onEvent: (event) => events.push(event) });
     } catch (error) {
       if (error.code !== "FS_BUSY") throw error;
-      await new Promise((resolve) => { setTimeout(resolve, 50); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 50);
+      });
     }
   }
 };
@@ -27,5 +29,7 @@ for (const id of JSON.parse(ids)) {
   }
 }
 await host.close();
-console.log(JSON.stringify({ rebuilt: events.filter((event) => event.type === "harness.index.rebuilt").length, hashes }));
+console.log(
+  JSON.stringify({ rebuilt: events.filter((event) => event.type === "harness.index.rebuilt").length, hashes }),
+);
 process.stdin.destroy();

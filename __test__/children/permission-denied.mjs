@@ -42,12 +42,21 @@ const calls = {
 const codes = {};
 const errors = [];
 for (const [name, call] of Object.entries(calls)) {
-  codes[name] = await call().then(() => "no error", (error) => {
-    errors.push(error);
-    return String(error.code);
-  });
+  codes[name] = await call().then(
+    () => "no error",
+    (error) => {
+      errors.push(error);
+      return String(error.code);
+    },
+  );
 }
 for (const name of ["shut", "file.txt", "sealed"]) fs.chmodSync(path.join(root, name), 0o700);
 await host.close();
-const shown = inspect([errors, events, errors.map((error) => error.stack)], { depth: 10, showHidden: true, maxStringLength: null, maxArrayLength: null }) + JSON.stringify([errors, events]);
+const shown =
+  inspect([errors, events, errors.map((error) => error.stack)], {
+    depth: 10,
+    showHidden: true,
+    maxStringLength: null,
+    maxArrayLength: null,
+  }) + JSON.stringify([errors, events]);
 console.log(JSON.stringify({ codes, shown }));

@@ -19,7 +19,8 @@ async function attempt(what, call) {
     done[what] = (done[what] ?? 0) + 1;
     return value;
   } catch (error) {
-    if (error.code === "FS_BUSY" || error.code === "FS_CLOSED") allowed[`${what} ${error.code}`] = (allowed[`${what} ${error.code}`] ?? 0) + 1;
+    if (error.code === "FS_BUSY" || error.code === "FS_CLOSED")
+      allowed[`${what} ${error.code}`] = (allowed[`${what} ${error.code}`] ?? 0) + 1;
     else failures.push(`${what}: ${error.stack} ${error.osCode ?? ""} ${error.cause ?? ""}`);
     return undefined;
   }
@@ -34,7 +35,12 @@ async function use(session, tag) {
     const what = pick(["write", "write", "stream", "read", "list", "remove", "stat", "shared", "recursive"]);
     const known = pick([...mine.keys()]);
     if (what === "write" || what === "stream") {
-      const source = what === "write" ? content : (async function* () { for (let at = 0; at < content.length; at += 8000) yield content.subarray(at, at + 8000); })();
+      const source =
+        what === "write"
+          ? content
+          : (async function* () {
+              for (let at = 0; at < content.length; at += 8000) yield content.subarray(at, at + 8000);
+            })();
       if (await attempt("write", () => session.files.write(name, source))) mine.set(name, content);
       else mine.delete(name);
     }
@@ -54,8 +60,10 @@ async function use(session, tag) {
     }
     if (what === "shared") {
       // Nobody removes this one: once it is written it is there, unless the session goes.
-      const ref = await attempt("write", () => session.files.write("/session/shared.bin", tagged(`${tag}-${n}`, 80_000)));
-      const data = ref && await attempt("read", () => session.files.read("/session/shared.bin"));
+      const ref = await attempt("write", () =>
+        session.files.write("/session/shared.bin", tagged(`${tag}-${n}`, 80_000)),
+      );
+      const data = ref && (await attempt("read", () => session.files.read("/session/shared.bin")));
       try {
         if (data) tagOf(data.content);
       } catch (error) {
@@ -68,18 +76,25 @@ async function use(session, tag) {
 while (Date.now() < end) {
   const host = await attempt("open", () => localHost({ dataDir }));
   if (!host) continue;
-  await Promise.all([0, 1, 2].map(async (lane) => {
-    for (let n = 0; n < 3 && Date.now() < end; n++) {
-      const id = pick(["one", "two", "Three", "four"]);
-      const session = await attempt("getOrCreate", () => host.sessions.getOrCreate({ id, metadata: { program } }));
-      if (session) {
-        await use(session, `${program}${lane}`);
-        await attempt("close", () => session.close());
+  await Promise.all(
+    [0, 1, 2].map(async (lane) => {
+      for (let n = 0; n < 3 && Date.now() < end; n++) {
+        const id = pick(["one", "two", "Three", "four"]);
+        const session = await attempt("getOrCreate", () => host.sessions.getOrCreate({ id, metadata: { program } }));
+        if (session) {
+          await use(session, `${program}${lane}`);
+          await attempt("close", () => session.close());
+        }
+        if (random() < 0.3)
+          await attempt("delete", () =>
+            host.sessions.delete(id).catch((error) => {
+              if (error.code !== "FS_NOT_FOUND") throw error;
+            }),
+          );
+        await attempt("sessions", () => host.sessions.list());
       }
-      if (random() < 0.3) await attempt("delete", () => host.sessions.delete(id).catch((error) => { if (error.code !== "FS_NOT_FOUND") throw error; }));
-      await attempt("sessions", () => host.sessions.list());
-    }
-  }));
+    }),
+  );
   await attempt("host.close", () => host.close());
 }
 console.log(JSON.stringify({ done, allowed, failures }));

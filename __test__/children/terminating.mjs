@@ -24,7 +24,8 @@ if (how === "beside-main") {
   beside = (async () => {
     while (!stop) {
       await session.files.write("/session/main.bin", Buffer.from("main....".repeat(1000)));
-      if ((await session.files.read("/session/main.bin")).bytes !== 8000) errors.push("main.bin is not what this thread wrote");
+      if ((await session.files.read("/session/main.bin")).bytes !== 8000)
+        errors.push("main.bin is not what this thread wrote");
     }
   })();
 }
@@ -43,8 +44,12 @@ function look() {
 
 async function one(round) {
   const worker = new Worker(new URL("worker.mjs", import.meta.url), { workerData: { dataDir, how, round } });
-  const writing = new Promise((resolve) => { worker.once("message", resolve); });
-  const ended = new Promise((resolve) => { worker.once("exit", resolve); });
+  const writing = new Promise((resolve) => {
+    worker.once("message", resolve);
+  });
+  const ended = new Promise((resolve) => {
+    worker.once("exit", resolve);
+  });
   worker.on("error", (error) => errors.push(String(error.stack ?? error)));
   if (how !== "finish") {
     await Promise.race([writing, ended]);
@@ -59,9 +64,11 @@ async function one(round) {
 }
 const lanes = how === "many" ? 4 : 1;
 let next = 0;
-await Promise.all(Array.from({ length: lanes }, async () => {
-  while (next < Number(rounds)) await one(next++);
-}));
+await Promise.all(
+  Array.from({ length: lanes }, async () => {
+    while (next < Number(rounds)) await one(next++);
+  }),
+);
 stop = true;
 await beside;
 await host?.close();

@@ -17,7 +17,10 @@ const work = async (lane, times) => {
     if (how === "streams") await files.write(name, stream(tag, 15 + 16 * (lane % 2)));
     else if (lane % 2 === 0) await files.write(name, tagged(tag, 50_000));
     else await files.write(name, stream(tag, 64));
-    if (how === "many") for await (const _ of await files.readStream(name)) { /* drained */ }
+    if (how === "many")
+      for await (const _ of await files.readStream(name)) {
+        /* drained */
+      }
     if (how !== "streams") await files.list("/session");
   }
 };

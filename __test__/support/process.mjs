@@ -18,9 +18,16 @@ export function startProgram(t, command, args, { env, cwd } = {}) {
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], cwd, env: { ...process.env, ...env } });
   const out = { stdout: "", stderr: "", done: false };
   const waiting = new Set();
-  const look = () => { for (const each of waiting) each(); };
-  child.stdout.setEncoding("utf8").on("data", (text) => { out.stdout += text; look(); });
-  child.stderr.setEncoding("utf8").on("data", (text) => { out.stderr += text; });
+  const look = () => {
+    for (const each of waiting) each();
+  };
+  child.stdout.setEncoding("utf8").on("data", (text) => {
+    out.stdout += text;
+    look();
+  });
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    out.stderr += text;
+  });
   child.stdin.on("error", () => {});
   const ended = new Promise((resolve) => {
     const end = (code, signal) => {
@@ -28,7 +35,10 @@ export function startProgram(t, command, args, { env, cwd } = {}) {
       look();
       resolve({ code, signal, stdout: out.stdout, stderr: out.stderr });
     };
-    child.on("error", (error) => { out.stderr += String(error); end(null, null); });
+    child.on("error", (error) => {
+      out.stderr += String(error);
+      end(null, null);
+    });
     child.on("close", end);
   });
   const kill = (signal = "SIGKILL") => child.kill(signal);
@@ -37,17 +47,21 @@ export function startProgram(t, command, args, { env, cwd } = {}) {
     await ended;
   });
   /** The first line of standard output that starts so, as soon as it is there; rejects when the program ends without it. */
-  const line = (start) => new Promise((resolve, reject) => {
-    const check = () => {
-      const found = out.stdout.split("\n").slice(0, -1).find((each) => each.startsWith(start));
-      if (found === undefined && !out.done) return;
-      waiting.delete(check);
-      if (found !== undefined) resolve(found);
-      else reject(new Error(`the program ended before it said "${start}": ${out.stdout}${out.stderr}`));
-    };
-    waiting.add(check);
-    check();
-  });
+  const line = (start) =>
+    new Promise((resolve, reject) => {
+      const check = () => {
+        const found = out.stdout
+          .split("\n")
+          .slice(0, -1)
+          .find((each) => each.startsWith(start));
+        if (found === undefined && !out.done) return;
+        waiting.delete(check);
+        if (found !== undefined) resolve(found);
+        else reject(new Error(`the program ended before it said "${start}": ${out.stdout}${out.stderr}`));
+      };
+      waiting.add(check);
+      check();
+    });
   return { pid: child.pid, ended, line, kill, send: (text) => child.stdin.write(`${text}\n`), out };
 }
 
@@ -84,7 +98,13 @@ export async function holdLock(t, file) {
   const redirect = fs.existsSync(file) && fs.statSync(file).isDirectory() ? "<" : ">>";
   const holder = startProgram(t, "sh", ["-c", `exec 9${redirect}"$1" && flock 9 && echo held && exec cat`, "sh", file]);
   await holder.line("held");
-  return { ...holder, release: async () => { holder.kill("SIGKILL"); await holder.ended; } };
+  return {
+    ...holder,
+    release: async () => {
+      holder.kill("SIGKILL");
+      await holder.ended;
+    },
+  };
 }
 
 /** A copy of the built package in a folder of its own, without the addon, or with a broken one. Gives the URL of its entry. */
@@ -95,7 +115,8 @@ export function copyPackage(t, { addon = "whole" } = {}) {
   for (const name of fs.readdirSync(from)) {
     const isAddon = name.endsWith(".node");
     if (isAddon && addon === "broken") fs.writeFileSync(path.join(to, name), "this is no library");
-    else if ((isAddon && addon === "whole") || /^(dist|package\.json|binding\.cjs|index\.d\.ts)$/.test(name)) fs.cpSync(path.join(from, name), path.join(to, name), { recursive: true });
+    else if ((isAddon && addon === "whole") || /^(dist|package\.json|binding\.cjs|index\.d\.ts)$/.test(name))
+      fs.cpSync(path.join(from, name), path.join(to, name), { recursive: true });
   }
   const { exports } = JSON.parse(fs.readFileSync(path.join(to, "package.json"), "utf8"));
   return pathToFileURL(path.join(to, exports["."].default ?? exports["."]));
@@ -112,7 +133,10 @@ export function seeded(seed) {
   };
 }
 
-export const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+export const sleep = (ms) =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
 
 /** Waits until `check()` is true. */
 export async function until(check, what, limit = 15_000) {

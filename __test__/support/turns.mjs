@@ -1,6 +1,8 @@
 // Turns for tests: begun, ended with the test, and what their tools gave measured.
 import assert from "node:assert/strict";
+import { isToolResultFile } from "@little-stack/files";
 import { after } from "./host.mjs";
+import { sha256 } from "./tree.mjs";
 
 /** Begins a turn that is aborted at the end of the test, unless it ended before. */
 export async function begin(t, session, options) {
@@ -60,4 +62,21 @@ export function deferred() {
     reject = no;
   });
   return { promise, resolve, reject };
+}
+
+const DEFAULT_LIMIT = 16_384;
+
+/** What an SDK gives a tool with a call. */
+export const call = (toolCallId) => ({ toolCallId, messages: [] });
+
+/** The reference that stands for the value in the turn, and the file, checked against each other. */
+export async function offloaded(turn, session, value, { id = "call-1", ...more } = {}) {
+  const output = await toolOf(turn, () => value, more)({}, call(id));
+  assert.ok(isToolResultFile(output), `stayed inline: ${JSON.stringify(output).slice(0, 200)}`);
+  assert.ok(modelBytes(output) <= (more.wrap?.offload?.maxInlineBytes ?? DEFAULT_LIMIT), `${modelBytes(output)} bytes`);
+  assertWellFormed(output);
+  const stored = await bytesOf(session, output.path);
+  assert.equal(stored.length, output.bytes);
+  assert.equal(sha256(stored), output.sha256);
+  return { output, stored };
 }

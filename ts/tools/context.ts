@@ -63,5 +63,6 @@ function members(value: unknown): Record<PropertyKey, unknown> {
 }
 
 function isSignal(value: unknown): value is AbortSignal {
-  return typeof members(value)["aborted"] === "boolean";
+  const { aborted, addEventListener } = members(value);
+  return typeof aborted === "boolean" && typeof addEventListener === "function";
 }

@@ -43,12 +43,14 @@ function inheritedAccessors(tool: object): PropertyDescriptorMap {
   return accessors;
 }
 
+/** But not the one that all objects have, of whatever realm. */
 function prototypes(tool: object): object[] {
   const found: object[] = [];
-  let prototype: unknown = Object.getPrototypeOf(tool);
-  while (typeof prototype === "object" && prototype !== null && prototype !== Object.prototype) {
-    found.push(prototype);
-    prototype = Object.getPrototypeOf(prototype);
+  let prototype = Object.getPrototypeOf(tool) as object | null;
+  while (prototype !== null) {
+    const next = Object.getPrototypeOf(prototype) as object | null;
+    if (next !== null) found.push(prototype);
+    prototype = next;
   }
   return found;
 }

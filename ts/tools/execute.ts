@@ -3,11 +3,9 @@
 import type { HarnessToolContext, ToolCall, ToolHook, ToolLike } from "../../index.js";
 import type { Gate } from "../gate.js";
 import { passOn } from "./context.js";
-import { drained, inContext, yielded } from "./generators.js";
+import { type Results, drained, inContext, yielded } from "./generators.js";
 import { after, before } from "./hooks.js";
 import type { Offload } from "./offload.js";
-import type { OffloadSettings } from "./offload-options.js";
-import { boundedError } from "./tool-error.js";
 import type { Inside } from "./wrap.js";
 
 export interface Execution {
@@ -17,9 +15,7 @@ export interface Execution {
   readonly context: HarnessToolContext<any>;
   readonly gate: Gate;
   readonly inside: Inside;
-  /** Both, or neither. */
   readonly offload?: Offload;
-  readonly settings?: OffloadSettings;
 }
 
 export function execute(execution: Execution, input: unknown, options: unknown): unknown {
@@ -35,7 +31,7 @@ export function execute(execution: Execution, input: unknown, options: unknown):
   return call.isGenerator() ? call.generated() : call.later();
 }
 
-class Call {
+class Call implements Results {
   readonly #execution: Execution;
   readonly #context: HarnessToolContext<any>;
   readonly #options: object;
@@ -50,18 +46,19 @@ class Call {
     this.#call = { toolName: execution.name, ...(toolCallId !== undefined && { toolCallId }), input };
   }
 
-  readonly #inside = <R>(fn: () => R): R => this.#execution.inside(this.#context, fn);
+  /** Runs code of the tool, or of a hook, where the turn is found. */
+  readonly inside = <R>(fn: () => R): R => this.#execution.inside(this.#context, fn);
 
   /** On the tool itself, as it is at the moment. */
   #start(): unknown {
     const { tool } = this.#execution;
-    return this.#inside((): unknown => tool.execute?.(this.#call.input, this.#options));
+    return this.inside((): unknown => tool.execute?.(this.#call.input, this.#options));
   }
 
   /** Nothing to add: what the tool gives is given on, synchronous or not. */
   bare(): unknown {
     const value = this.#start();
-    return isAsyncIterable(value) ? inContext(value, this.#inside) : value;
+    return isAsyncIterable(value) ? inContext(value, this.inside) : value;
   }
 
   /** Without a `before` hook the tool starts at once, and shows whether it is a generator. */
@@ -70,16 +67,16 @@ class Call {
     try {
       value = this.#start();
     } catch (error) {
-      return Promise.reject(this.#bounded(error) as Error);
+      return Promise.reject(this.bounded(error) as Error);
     }
     return isAsyncIterable(value) ? yielded(value, this) : this.#settled(value);
   }
 
   async #settled(value: unknown): Promise<unknown> {
     try {
-      return await this.replaced(await value);
+      return await this.offloaded(await this.hooked(await value));
     } catch (error) {
-      throw this.#bounded(error);
+      throw this.bounded(error);
     }
   }
 
@@ -98,7 +95,7 @@ class Call {
       value = this.#start();
       if (!isAsyncIterable(value)) value = only(await value);
     } catch (error) {
-      throw this.#bounded(error);
+      throw this.bounded(error);
     }
     yield* yielded(value as AsyncIterable<unknown>, this);
   }
@@ -108,37 +105,36 @@ class Call {
     try {
       await this.#before();
       const value = await this.#start();
-      return await this.replaced(isAsyncIterable(value) ? await drained(value, this.inside) : value);
+      const result = isAsyncIterable(value) ? await drained(value, this.inside) : value;
+      return await this.offloaded(await this.hooked(result));
     } catch (error) {
-      throw this.#bounded(error);
+      throw this.bounded(error);
     }
-  }
-
-  get inside(): <R>(fn: () => R) => R {
-    return this.#inside;
   }
 
   async #before(): Promise<void> {
     const { hooks } = this.#execution;
-    this.#call = await this.#inside(() => before(hooks, this.#call, this.#context));
+    this.#call = await this.inside(() => before(hooks, this.#call, this.#context));
   }
 
-  /** What the hooks, and last the offload, make of a result. */
-  async replaced(result: unknown): Promise<unknown> {
-    const { hooks, offload, settings } = this.#execution;
-    const call = this.#call;
-    const seen = hooks.length === 0 ? result : await this.#inside(() => after(hooks, call, result, this.#context));
-    if (offload === undefined || settings?.only?.(call, seen) === false) return seen;
-    return offload.replace(call, seen, this.#context.abortSignal);
+  async shown(value: unknown): Promise<unknown> {
+    const { offload } = this.#execution;
+    return offload === undefined ? value : offload.shown(this.#call, value);
+  }
+
+  async hooked(result: unknown): Promise<unknown> {
+    const { hooks } = this.#execution;
+    return hooks.length === 0 ? result : this.inside(() => after(hooks, this.#call, result, this.#context));
+  }
+
+  async offloaded(result: unknown): Promise<unknown> {
+    const { offload } = this.#execution;
+    return offload === undefined ? result : offload.replace(this.#call, result, this.#context.abortSignal);
   }
 
   bounded(error: unknown): unknown {
-    return this.#bounded(error);
-  }
-
-  #bounded(error: unknown): unknown {
-    const limit = this.#execution.settings?.maxInlineBytes;
-    return limit === undefined ? error : boundedError(error, limit);
+    const { offload } = this.#execution;
+    return offload === undefined ? error : offload.boundedError(error);
   }
 }
 

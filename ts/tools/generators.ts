@@ -6,7 +6,12 @@ type Run = <R>(fn: () => R) => R;
 export interface Results {
   /** Runs code of the tool where its turn is found. */
   readonly inside: Run;
-  replaced(result: unknown): Promise<unknown>;
+  /** What is passed on of a value that may be preliminary: the same, unless it could not be written out. */
+  shown(value: unknown): Promise<unknown>;
+  /** What the hooks make of the last value. */
+  hooked(result: unknown): Promise<unknown>;
+  /** What the model is to get for it. */
+  offloaded(result: unknown): Promise<unknown>;
   bounded(error: unknown): unknown;
 }
 
@@ -16,6 +21,7 @@ export async function* yielded(values: AsyncIterable<unknown>, results: Results)
   /** Whether the tool waits to go on, and has to be told when nobody wants more. */
   let waits = false;
   let last: unknown;
+  let shown: unknown;
   try {
     const iterator = inside(() => values[Symbol.asyncIterator]());
     try {
@@ -25,13 +31,15 @@ export async function* yielded(values: AsyncIterable<unknown>, results: Results)
         if (step.done === true) break;
         waits = true;
         last = step.value;
-        yield last;
+        shown = await results.shown(last);
+        yield shown;
       }
     } finally {
       if (waits) await inside(() => iterator.return?.());
     }
-    const seen = await results.replaced(last);
-    if (!Object.is(seen, last)) yield seen;
+    const result = await results.hooked(last);
+    const seen = await results.offloaded(Object.is(result, last) ? shown : result);
+    if (!Object.is(seen, shown)) yield seen;
   } catch (error) {
     throw results.bounded(error);
   }

@@ -1,10 +1,11 @@
 // How many bytes a value takes as compact JSON, found without writing it, up to a limit.
+import { types } from "node:util";
 import { isUnsettled, lengthOf, rawText, settle } from "../json/settle.js";
 import { isBytes, isFileData, isFormless, isPlain } from "./kinds.js";
 
 /** More than the limit, or deeper than a consumer may be trusted with. */
 export const OVER = -1;
-/** Holds something that JSON has no form for: its size depends on the form that is chosen. */
+/** Holds something that JSON has no form for, so that its size depends on the form that is chosen; or that cannot be copied. */
 export const NOT_JSON = -2;
 
 /** Deeper values count as over any limit: consumers walk them by recursion. */
@@ -22,32 +23,47 @@ const STOP = new Error("stop");
 export function measure(value: unknown, limit: number): number {
   const meter = new Meter(limit);
   try {
-    meter.add(settled(value, ""));
-    return limit - meter.left;
+    meter.add(meter.settled(value, ""));
+    return meter.odd && !isCopied(value) ? NOT_JSON : limit - meter.left;
   } catch {
     return meter.left < 0 ? OVER : NOT_JSON; // also for a getter or `toJSON` that throws
   }
 }
 
-/** What JSON.stringify writes for a value. */
-function settled(value: unknown, key: string | number): unknown {
-  if (!isUnsettled(value)) return value;
-  if (typeof value === "object") {
-    if (isPlain(value) && typeof (value as { toJSON?: unknown }).toJSON !== "function") return value;
-    if (isBytes(value)) throw STOP; // not by their `toJSON`
+/** Some SDKs copy outputs by structuredClone, which refuses proxies, promises and more; JSON writes those. */
+function isCopied(value: unknown): boolean {
+  try {
+    structuredClone(value);
+    return true;
+  } catch {
+    return false;
   }
-  const given = settle(value, key);
-  if (typeof given === "object" && given !== null && (isBytes(given) || isFileData(given) || isFormless(given)))
-    throw STOP;
-  return given;
 }
 
 class Meter {
   left: number;
+  /** Whether there is anything but plain objects, arrays and Dates. */
+  odd = false;
   readonly #open: object[] = [];
 
   constructor(limit: number) {
     this.left = limit;
+  }
+
+  /** What JSON.stringify writes for a value. */
+  settled(value: unknown, key: string | number): unknown {
+    if (!isUnsettled(value)) return value;
+    if (typeof value === "object") {
+      if (types.isProxy(value)) this.odd = true;
+      if (isPlain(value) && typeof (value as { toJSON?: unknown }).toJSON !== "function") return value;
+      if (isBytes(value)) throw STOP; // not by their `toJSON`
+      if (!types.isDate(value)) this.odd = true;
+    }
+    const given = settle(value, key);
+    const formless =
+      typeof given === "object" && given !== null && (isBytes(given) || isFileData(given) || isFormless(given));
+    if (formless) throw STOP;
+    return given;
   }
 
   #take(bytes: number): void {
@@ -95,7 +111,7 @@ class Meter {
     for (let at = 0; at < length; at++) {
       if (at > 0) this.#take(1);
       const element = value[at];
-      this.add(isPrimitive(element) ? element : settled(element, at));
+      this.add(isPrimitive(element) ? element : this.settled(element, at));
     }
   }
 
@@ -103,7 +119,7 @@ class Meter {
     let some = false;
     for (const key of Object.keys(value)) {
       const property = value[key];
-      const member = isPrimitive(property) ? property : settled(property, key);
+      const member = isPrimitive(property) ? property : this.settled(property, key);
       if (member === undefined) continue;
       this.#take(some ? 2 : 1); // comma and colon
       some = true;

@@ -22,8 +22,7 @@ export async function offloadToolResult(
     }
     const settings = offloadSettings(options, ours.core.offload || DEFAULTS);
     const named = check.readOptions(call, nameOfCall);
-    if (settings.only?.(call, result) === false) return undefined;
-    return await new Offload(ours.core, ours.writer, settings).reference(named, result);
+    return await new Offload(ours.core, ours.writer, settings).reference({ ...call, ...named }, result);
   } catch (error) {
     throw toFileError(error);
   }

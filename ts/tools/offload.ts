@@ -20,9 +20,11 @@ import { NOT_JSON, OVER, measure } from "./measure.js";
 import type { OffloadSettings } from "./offload-options.js";
 import { shortened } from "./shortened.js";
 import { stated, statedForm } from "./stated.js";
+import { boundedError } from "./tool-error.js";
 
 /** A result that costs no more stays: a reference may need as much. */
 const MIN_REFERENCE_BYTES = 1024;
+const MAX_SHOWN_BYTES = 1024 * 1024;
 
 type Call = Pick<ToolCall, "toolName" | "toolCallId">;
 
@@ -43,13 +45,11 @@ export class Offload {
   }
 
   /** What the model gets for the result. The same object, whenever JSON can hold it and it is small enough. */
-  async replace(call: Call, result: unknown, signal?: AbortSignal): Promise<unknown> {
-    const { maxInlineBytes, turnBudgetBytes, onOffloadError } = this.#settings;
-    const { value, size } = await this.#measured(call, result);
-    if (
-      size !== OVER &&
-      (this.#budget.allows(size, turnBudgetBytes) || size <= MIN_REFERENCE_BYTES || isToolResultFile(value))
-    ) {
+  async replace(call: ToolCall, result: unknown, signal?: AbortSignal): Promise<unknown> {
+    const { maxInlineBytes, onOffloadError, only } = this.#settings;
+    if (only?.(call, result) === false) return result;
+    const { value, size } = await this.#measured(call, result, maxInlineBytes);
+    if (size !== OVER && this.#stays(value, size)) {
       this.#budget.charge(size);
       return value;
     }
@@ -63,15 +63,34 @@ export class Offload {
     }
   }
 
+  /**
+   * For a preliminary value, which is never offloaded: the value itself, unless JSON cannot hold it. Consumers write those
+   * out as well. Larger ones are passed on unseen: looking would hold the loop.
+   */
+  async shown(call: ToolCall, value: unknown): Promise<unknown> {
+    if (this.#settings.only !== undefined) return value;
+    return (await this.#measured(call, value, MAX_SHOWN_BYTES)).value;
+  }
+
   /** Outside of a turn: a reference, or undefined when the result may stay. */
-  async reference(call: Call, result: unknown): Promise<ToolResultFile | undefined> {
-    const { value, size } = await this.#measured(call, result);
+  async reference(call: ToolCall, result: unknown): Promise<ToolResultFile | undefined> {
+    if (this.#settings.only?.(call, result) === false) return undefined;
+    const { value, size } = await this.#measured(call, result, this.#settings.maxInlineBytes);
     if (size === OVER) return this.#write(call, value, this.#settings.maxInlineBytes);
     return value !== result && isToolResultFile(value) ? value : undefined;
   }
 
-  async #measured(call: Call, result: unknown): Promise<Measured> {
-    const { maxInlineBytes: limit } = this.#settings;
+  /** Of those that are small enough by themselves. */
+  #stays(value: unknown, size: number): boolean {
+    const { turnBudgetBytes } = this.#settings;
+    return this.#budget.allows(size, turnBudgetBytes) || size <= MIN_REFERENCE_BYTES || isToolResultFile(value);
+  }
+
+  boundedError(error: unknown): unknown {
+    return boundedError(error, this.#settings.maxInlineBytes);
+  }
+
+  async #measured(call: Call, result: unknown, limit: number): Promise<Measured> {
     const value = isFileData(result) ? fileForm(result, call, this.#settings) : stated(result);
     if (value === undefined) return { value, size: 0 };
     if (typeof value === "string") return { value, size: sizeOfText(value, limit) };
@@ -101,13 +120,7 @@ export class Offload {
     );
   }
 
-  #options({
-    toolName,
-    toolCallId,
-  }: Call): Pick<
-    NativeOffloadOptions,
-    "outputDir" | "previewBytes" | "toolName" | "toolCallId" | "source" | "origin" | "turnId"
-  > {
+  #options({ toolName, toolCallId }: Call): Omit<NativeOffloadOptions, keyof Kind | "maxInlineBytes"> {
     const { source, turnId, origin } = this.#writer;
     const { outputDir, previewBytes } = this.#settings;
     return {
@@ -121,7 +134,7 @@ export class Offload {
     };
   }
 
-  #content(call: Call, value: unknown): Content {
+  #content(call: Call, value: unknown): Kind & { readonly content: Source } {
     if (typeof value === "string") {
       return { content: new TextSource(value), text: true, extension: "txt", mediaType: "text/plain" };
     }
@@ -143,12 +156,8 @@ export class Offload {
   }
 }
 
-interface Content {
-  readonly content: Source;
-  readonly text: boolean;
-  readonly extension: "json" | "txt" | "bin";
-  readonly mediaType: string;
-}
+/** What a file is to be. */
+type Kind = Pick<NativeOffloadOptions, "text" | "extension" | "mediaType">;
 
 /** A string goes to the model as it is. */
 function sizeOfText(text: string, limit: number): number {

@@ -68,12 +68,12 @@ export class ToolWrapper {
     );
   }
 
-  #offloading(tool: ToolLike, settings: OffloadSettings | false): Pick<Execution, "offload" | "settings"> {
+  #offloading(tool: ToolLike, settings: OffloadSettings | false): Pick<Execution, "offload"> {
     if (settings === false || tool.offload === false) return {};
     // Its own form for the model is left alone, unless the host picks the tool by name.
     const { toModelOutput, outputSchema } = tool as { toModelOutput?: unknown; outputSchema?: unknown };
     const own = toModelOutput !== undefined || outputSchema !== undefined;
     if (own && settings.only === undefined) return {};
-    return { settings, offload: new Offload(this.#core, this.#writer, settings, this.#budget) };
+    return { offload: new Offload(this.#core, this.#writer, settings, this.#budget) };
   }
 }

@@ -1,4 +1,4 @@
-// AI SDK 7: wrapping changes no type, and `extraBody` is typed from the host to the tool.
+// AI SDK 5, 6 and 7, one a tsconfig: wrapping changes no type, and `extraBody` is typed from the host to the tool.
 import {
   harnessToolContext,
   isToolResultFile,
@@ -14,7 +14,7 @@ import {
   type LanguageModel,
   type TypedToolCall,
   type TypedToolResult,
-} from "ai7";
+} from "ai";
 import { z } from "zod";
 import { same } from "../expect.js";
 
