@@ -173,12 +173,14 @@ test(
     if (disk === undefined) return;
     const h = await withHost(t, { base: disk.folder });
     let stop = false;
+    let cut; // copying takes its time, so no write may go on meanwhile: blocks of different moments make no disk
     const flushed = new Map();
     after(t, () => {
       stop = true;
     });
     const writing = (async () => {
       for (let n = 0; !stop && n < 5000; n++) {
+        await cut;
         const name = `/session/run/${n % 50}/${n}.bin`;
         const content = contentOf(name, 3000);
         await h.files.write(name, content);
@@ -190,9 +192,17 @@ test(
     await new Promise((resolve) => {
       setTimeout(resolve, 1000);
     });
+    let done;
+    cut = new Promise((resolve) => {
+      done = resolve;
+    });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 200); // the write under way, and its flush
+    });
     const safe = new Map(flushed);
     const copy = disk.cut();
     stop = true;
+    done();
     await writing;
     if (copy === undefined) return;
     assert.ok(safe.size > 0);

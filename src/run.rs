@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use little_files::cancel::Cancel;
 use little_files::error::{Code, Error, Result};
-use napi::bindgen_prelude::{Either, Object, ToNapiValue, spawn, spawn_blocking};
+use napi::bindgen_prelude::{Either, Object, ToNapiValue, spawn_blocking};
 use napi::{Env, JsDeferred};
+use tokio::runtime::Handle;
 
 use crate::failure::Failure;
 
@@ -103,9 +104,12 @@ impl<T: ToNapiValue + Send + 'static> Job<T> {
     fn later(mut self) {
         let pause = self.pause;
         self.pause = (pause * 2).min(LAST_PAUSE);
-        spawn(async move {
+        // By the runtime of this very thread: when the last environment ends napi has none to give any more, and then
+        // nobody waits for the job either.
+        let runtime = Handle::current();
+        runtime.clone().spawn(async move {
             tokio::time::sleep(pause).await;
-            spawn_blocking(move || self.run());
+            runtime.spawn_blocking(move || self.run());
         });
     }
 }

@@ -63,6 +63,8 @@ impl Session {
     /// Everything written so far by this host is on the disk when this returns.
     pub fn flush(&self) -> Result<()> {
         self.check_exists()?;
+        // One at a time: what another flush has taken up is not on the disk before that one is through.
+        let _alone = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut taken = std::mem::take(&mut *self.unflushed.lock().unwrap_or_else(PoisonError::into_inner));
         let result = self.flush_all(&mut taken).and_then(|()| self.host.index.flush());
         if result.is_err() {
@@ -124,9 +126,9 @@ impl Session {
         }
     }
 
-    /// Flushes the folders in which a write made names.
-    pub(crate) fn flush_folders(&self, path: &HarnessPath, had: usize) -> Result<()> {
-        for place in changed_folders(path, had) {
+    /// Flushes all folders on the way to a name: who made one of them may not have flushed it yet.
+    pub(crate) fn flush_folders(&self, path: &HarnessPath) -> Result<()> {
+        for place in changed_folders(path, 0) {
             let folder = self.root(place.0).open_folder(&place.1, Links::Refuse);
             folder
                 .and_then(sys::sync_folder)

@@ -210,7 +210,7 @@ impl Session {
     fn note_removed(&self, path: &HarnessPath) -> Result<()> {
         use crate::host::Durability;
         if self.host.options.durability == Durability::Write {
-            return self.flush_folders(path, path.segments.len());
+            return self.flush_folders(path);
         }
         self.unflushed.lock().unwrap_or_else(PoisonError::into_inner).removed(path);
         Ok(())

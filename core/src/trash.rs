@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use crate::lock::lock_folder;
 use crate::root::open_name;
 use crate::stage::random_name;
+use crate::stamp::Stamp;
 use crate::sys;
 
 /// Folders that are open at once at the most; a deeper one is moved up to the tree's top and done later.
@@ -67,7 +68,7 @@ pub(crate) fn unlink_witnessed(parent: BorrowedFd<'_>, name: &str, witness: &mut
     let Ok(top) = open_name(parent, name, OFlags::RDONLY | OFlags::DIRECTORY) else { return };
     // A folder into which somebody still writes (a host that just found its session deleted) is tried again.
     for _ in 0..3 {
-        let mut tree = Tree { top: &top, dev: stat.st_dev, later: Vec::new(), witness: &mut *witness };
+        let mut tree = Tree { top: &top, dev: Stamp::of(&stat).dev, later: Vec::new(), witness: &mut *witness };
         let _ = tree.empty(&top, &mut Vec::new(), 0);
         while let Some((moved, mut below)) = tree.later.pop() {
             let _ = tree.unlink(top.as_fd(), &moved, &mut below, 1);
@@ -105,7 +106,7 @@ impl Tree<'_> {
             return fs::unlinkat(parent, name, AtFlags::empty());
         }
         // A mount inside the tree: its content belongs to somebody else.
-        if stat.st_dev != self.dev || sys::is_mount(parent, name) {
+        if Stamp::of(&stat).dev != self.dev || sys::is_mount(parent, name) {
             return Err(Errno::XDEV);
         }
         // A folder that its owner may not change (as in caches of packages) goes all the same.

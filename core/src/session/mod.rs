@@ -38,6 +38,7 @@ pub struct Session {
     pub(crate) staging: Staging,
     publish_lock: LockFile,
     pub(crate) unflushed: Mutex<Unflushed>,
+    pub(crate) flushing: Mutex<()>,
     trace: Mutex<Option<File>>,
     events: Mutex<VecDeque<String>>,
 }
@@ -74,6 +75,7 @@ impl Session {
             staging,
             publish_lock,
             unflushed: Mutex::default(),
+            flushing: Mutex::default(),
             trace: Mutex::default(),
             events: Mutex::default(),
         })

@@ -183,7 +183,7 @@ impl PendingWrite {
                 session.unflushed.lock().unwrap_or_else(PoisonError::into_inner).wrote(&placed.path, placed.had);
             }
             drop(locked);
-            let synced = if durable { session.flush_folders(&placed.path, placed.had) } else { Ok(()) };
+            let synced = if durable { session.flush_folders(&placed.path) } else { Ok(()) };
             self.tell(&placed, &facts, known_before, first);
             synced?;
             let artifact = is_artifact(&placed.path, &facts.artifact).then(|| facts.artifact.clone());
