@@ -26,19 +26,28 @@ pub(crate) trait Stages: Send + 'static {
 pub(crate) struct Staged<S> {
     pending: Pending<S>,
     cancel: Cancel,
+    /// The memory of batches that are written, for those to come: a new MiB each time would be paged in each time.
+    spare: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
 type Pending<S> = Arc<Mutex<Option<S>>>;
 
 impl<S: Stages> Staged<S> {
     pub(crate) fn new(pending: S, cancel: Cancel) -> Self {
-        Self { pending: Arc::new(Mutex::new(Some(pending))), cancel }
+        Self { pending: Arc::new(Mutex::new(Some(pending))), cancel, spare: Arc::default() }
     }
 
     /// `batch` is copied before this returns: its memory goes when a worker ends, whatever still runs.
     pub(crate) fn push<'env>(&self, env: &'env Env, batch: &[u8]) -> napi::Result<Object<'env>> {
-        let (pending, batch) = (Arc::clone(&self.pending), batch.to_vec());
-        run(env, move || push(&pending, &batch).map(|()| Null))
+        let (pending, spare) = (Arc::clone(&self.pending), Arc::clone(&self.spare));
+        let mut copy = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        copy.clear();
+        copy.extend_from_slice(batch);
+        run(env, move || {
+            let pushed = push(&pending, &copy);
+            spare.lock().unwrap_or_else(PoisonError::into_inner).push(std::mem::take(&mut copy));
+            pushed.map(|()| Null)
+        })
     }
 
     /// Appends the last batch, if any, and publishes.
