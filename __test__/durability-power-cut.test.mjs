@@ -173,14 +173,15 @@ test(
     if (disk === undefined) return;
     const h = await withHost(t, { base: disk.folder });
     let stop = false;
-    let cut; // copying takes its time, so no write may go on meanwhile: blocks of different moments make no disk
+    // Copying takes its time, so no write may go on meanwhile: blocks of different moments make no disk.
+    const pause = { until: undefined };
     const flushed = new Map();
     after(t, () => {
       stop = true;
     });
     const writing = (async () => {
       for (let n = 0; !stop && n < 5000; n++) {
-        await cut;
+        await pause.until;
         const name = `/session/run/${n % 50}/${n}.bin`;
         const content = contentOf(name, 3000);
         await h.files.write(name, content);
@@ -193,7 +194,7 @@ test(
       setTimeout(resolve, 1000);
     });
     let done;
-    cut = new Promise((resolve) => {
+    pause.until = new Promise((resolve) => {
       done = resolve;
     });
     await new Promise((resolve) => {
