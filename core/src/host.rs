@@ -190,7 +190,11 @@ impl Host {
     fn open_folder(&self, id: &str, key: &str, create: bool, metadata: Option<&Map<String, Value>>) -> Result<Found> {
         let wrap = |errno| Error::from_errno(errno, "the session's folder", "opening");
         if create {
-            sys::make_folder(&self.shared.sessions, key).map_err(wrap)?;
+            match sys::make_folder(&self.shared.sessions, key) {
+                // Deleted by another process as soon as it was made.
+                Err(Errno::NOENT) => return Ok(Found::Gone),
+                made => made.map_err(wrap)?,
+            };
         }
         let folder = match open_name(&self.shared.sessions, key, OFlags::RDONLY | OFlags::DIRECTORY) {
             Err(Errno::NOENT) if create => return Ok(Found::Gone),
