@@ -14,39 +14,39 @@ const BOTH: [Resolver; 2] = [Resolver::Openat2, Resolver::Walk];
 fn tree() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("tempdir");
     let at = |path: &str| dir.path().join(path);
-    fs::create_dir_all(at("root/a/b")).expect("folders");
+    fs::create_dir_all(at("top/a/b")).expect("folders");
     fs::create_dir_all(at("outside")).expect("outside");
     fs::write(at("outside/secret"), "secret").expect("secret");
-    fs::write(at("root/a/b/file"), "inside").expect("file");
+    fs::write(at("top/a/b/file"), "inside").expect("file");
     for (link, target) in [
-        ("root/in", "a/b/file"),
-        ("root/dir", "a/b"),
-        ("root/dirslash", "a/b/"),
-        ("root/fileslash", "a/b/file/"),
-        ("root/a/up", "../a/b/file"),
-        ("root/out", "../outside/secret"),
-        ("root/outdir", "../outside"),
-        ("root/around", "../root/a/b/file"),
-        ("root/abs", "/etc/passwd"),
-        ("root/dangling", "a/new"),
-        ("root/danglingout", "../outside/new"),
-        ("root/self", "self"),
-        ("root/loop1", "loop2"),
-        ("root/loop2", "loop1"),
-        ("root/chain", "a/../dir/file"),
+        ("top/in", "a/b/file"),
+        ("top/dir", "a/b"),
+        ("top/dirslash", "a/b/"),
+        ("top/fileslash", "a/b/file/"),
+        ("top/a/up", "../a/b/file"),
+        ("top/out", "../outside/secret"),
+        ("top/outdir", "../outside"),
+        ("top/around", "../top/a/b/file"),
+        ("top/abs", "/etc/passwd"),
+        ("top/dangling", "a/new"),
+        ("top/danglingout", "../outside/new"),
+        ("top/self", "self"),
+        ("top/loop1", "loop2"),
+        ("top/loop2", "loop1"),
+        ("top/chain", "a/../dir/file"),
     ] {
         symlink(target, at(link)).expect("link");
     }
-    symlink(at("root/a/b/file"), at("root/absinside")).expect("link");
+    symlink(at("top/a/b/file"), at("top/absinside")).expect("link");
     for n in 0..45 {
-        symlink(if n == 0 { "a/b/file".to_owned() } else { format!("n{}", n - 1) }, at(&format!("root/n{n}")))
+        symlink(if n == 0 { "a/b/file".to_owned() } else { format!("n{}", n - 1) }, at(&format!("top/n{n}")))
             .expect("link");
     }
     dir
 }
 
 fn open_root(dir: &Path, resolver: Resolver) -> RootDir {
-    RootDir::new(File::open(dir.join("root")).expect("root").into(), resolver)
+    RootDir::new(File::open(dir.join("top")).expect("top").into(), resolver)
 }
 
 fn path(below: &str) -> HarnessPath {
@@ -106,7 +106,7 @@ fn writes_refuse_links_everywhere() {
         let (_, had) = root.make_parent(&path("a/x/y/z")).expect("made");
         assert_eq!(had, 1);
         root.unmake_parent(&path("a/x/y/z"), had);
-        assert!(!dir.path().join("root/a/x").exists());
+        assert!(!dir.path().join("top/a/x").exists());
     }
     assert_eq!(fs::read_dir(dir.path().join("outside")).expect("outside").count(), 1);
 }
@@ -114,9 +114,9 @@ fn writes_refuse_links_everywhere() {
 #[test]
 fn special_files_neither_block_nor_open() {
     let dir = tree();
-    rustix::fs::mknodat(rustix::fs::CWD, dir.path().join("root/fifo"), FileType::Fifo, Mode::RUSR, 0).expect("fifo");
-    let _socket = std::os::unix::net::UnixListener::bind(dir.path().join("root/socket")).expect("socket");
-    assert!(fs::symlink_metadata(dir.path().join("root/socket")).expect("stat").file_type().is_socket());
+    rustix::fs::mknodat(rustix::fs::CWD, dir.path().join("top/fifo"), FileType::Fifo, Mode::RUSR, 0).expect("fifo");
+    let _socket = std::os::unix::net::UnixListener::bind(dir.path().join("top/socket")).expect("socket");
+    assert!(fs::symlink_metadata(dir.path().join("top/socket")).expect("stat").file_type().is_socket());
     for resolver in BOTH {
         let root = open_root(dir.path(), resolver);
         for below in ["fifo", "socket", "a"] {
@@ -130,7 +130,7 @@ fn special_files_neither_block_nor_open() {
 fn names_are_taken_as_they_stand_then_composed() {
     let dir = tree();
     let (decomposed, composed) = ("e\u{301}", "\u{e9}");
-    let at = |name: &str| dir.path().join("root").join(name);
+    let at = |name: &str| dir.path().join("top").join(name);
     for resolver in BOTH {
         let root = open_root(dir.path(), resolver);
         let located = |below: &str| root.locate(&path(below), Links::Refuse).segments.join("/");
@@ -158,13 +158,13 @@ impl Drop for StopOnDrop<'_> {
 #[test]
 fn a_folder_swapped_for_a_link_never_leads_out() {
     let dir = tree();
-    fs::create_dir_all(dir.path().join("root/swap")).expect("folder");
-    fs::write(dir.path().join("root/swap/secret"), "inside").expect("file");
+    fs::create_dir_all(dir.path().join("top/swap")).expect("folder");
+    fs::write(dir.path().join("top/swap/secret"), "inside").expect("file");
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let _stop = StopOnDrop(&stop);
         scope.spawn(|| {
-            let root = File::open(dir.path().join("root")).expect("root");
+            let root = File::open(dir.path().join("top")).expect("top");
             while !stop.load(Ordering::Relaxed) {
                 sys::exchange(&root, "swap", &root, "outdir").expect("exchange");
             }
