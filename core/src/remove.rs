@@ -108,18 +108,20 @@ impl Session {
         }
         let there = fs::statat(staging, moved.as_str(), AtFlags::SYMLINK_NOFOLLOW).ok();
         let file = open_name(staging, &moved, OFlags::RDONLY).ok();
-        let mut same = there.as_ref().is_some_and(|there| Stamp::of(there).same_but_renamed(&Stamp::of(stat)));
-        if let (true, Some(expected), Some(file)) = (same, expected, &file) {
-            same = Session::is_expected(path, expected, file)?;
-        }
-        if !same {
+        // No error leaves here before what was moved is back or recorded as gone.
+        let same = match (&there, expected, &file) {
+            (Some(there), _, _) if !Stamp::of(there).same_but_renamed(&Stamp::of(stat)) => Ok(false),
+            (Some(_), Some(expected), Some(file)) => Session::is_expected(path, expected, file),
+            (there, ..) => Ok(there.is_some()),
+        };
+        if !matches!(same, Ok(true)) {
             // Somebody swapped it meanwhile; it goes back unless they have already made another.
             match sys::rename_new(staging, &moved, parent, name) {
                 Ok(()) => {}
                 Err(Errno::EXIST) => trash::unlink_tree(staging, &moved),
                 Err(errno) => return Err(Error::from_errno(errno, path, "putting back")),
             }
-            return Ok(Removal::Again);
+            return same.map(|_| Removal::Again);
         }
         let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
         let text = path.to_string();
@@ -138,13 +140,14 @@ impl Session {
                 return Err(error);
             }
         };
-        self.note_removed(path)?;
+        let flushed = self.note_removed(path);
         drop(locked);
         let digest = regular.then(|| before_digest(path, known.as_ref(), stat, file)).flatten();
         self.staging.discard(&moved);
         let draft = deleted(path, stat, digest, target);
         self.emit(vec![draft], target.options.turn_id.as_deref(), first.unwrap_or(0));
-        Ok(Removal::Done)
+        // It is gone and told; only that the disk knows it is not sure.
+        flushed.map(|()| Removal::Done)
     }
 
     fn remove_tree(&self, target: &Target<'_>, locked: Locked<'_>) -> Result<Removal> {
@@ -198,13 +201,13 @@ impl Session {
                 return Err(error);
             }
         };
-        self.note_removed(path)?;
+        let flushed = self.note_removed(path);
         drop(locked);
         let rows = rows.into_iter().collect();
         let mut mourner = Mourner { session: self, target, rows, drafts: Vec::new() };
         trash::unlink_witnessed(trash, &moved, &mut mourner);
         mourner.flush()?;
-        Ok(Removal::Done)
+        flushed.map(|()| Removal::Done)
     }
 
     fn note_removed(&self, path: &HarnessPath) -> Result<()> {
