@@ -87,4 +87,6 @@ const once = (wrap) => {
     return made.get(object);
   };
 };
-export const watchSession = once((session) => watch(session, { files: once(watch), artifacts: once(watch) }));
+export const watchSession = once((session) =>
+  watch(session, { files: once(watch), artifacts: once(watch), persistence: once(watch) }),
+);
