@@ -48,7 +48,7 @@ export interface BlobLike {
 // ── FileWriter ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * The files of a session, below `/session/` and `/artifacts/`.
+ * The files of a session, below `/session/`, `/artifacts/` and the {@link PersistentDir}s under `/persistent/`.
  *
  * Paths are absolute and use `/`; `..`, `\` and control characters are refused (FS_INVALID_PATH), as is everything outside
  * the managed roots (FS_SANDBOX_DENIED). Every failure rejects with a {@link HarnessFileError}; no method throws at once.
@@ -233,6 +233,14 @@ export function localHost<TExtraBody = unknown>(options?: LocalHostOptions<TExtr
 export interface LocalHostOptions<TExtraBody = unknown> {
   /** Default `.little-harness` in the working folder. Folders are made 0700, files 0600. */
   dataDir?: string;
+  /** What a {@link projectDir} lies below. Default: the working folder at this call. */
+  projectRoot?: string;
+  /**
+   * The folders under `/persistent/` that every session has, each with a store of yours behind it. Made by `localDir` or
+   * `customDir`. Two that are equal or lie one inside the other, and local sources that overlap or hold the dataDir, are
+   * FS_INVALID_OPTION.
+   */
+  persistentDirs?: readonly PersistentDir<TExtraBody>[];
   /**
    * When a write is on the disk for good. "turn" (default): after `turn.finish()` or `session.flush()`; "write": before each
    * write resolves; "none": when the system sees fit, unless `flush` is called.
@@ -250,6 +258,11 @@ export interface LocalHostOptions<TExtraBody = unknown> {
   trace?: false | { diff?: boolean };
   /** Called for each event, before the call that caused it settles. A throw is ignored, with one warning. */
   onEvent?: (event: HarnessTraceEvent) => void;
+  /**
+   * Called for each Persistent Dir whose commit failed, whoever asked for the commit. Its changes stay pending. A throw is
+   * ignored, with one warning.
+   */
+  onPersistenceError?: (failure: PersistentDirCommitResult & { sessionId: string }) => void;
 }
 
 export interface LocalHost<TExtraBody = unknown> extends AsyncDisposable {
@@ -261,8 +274,8 @@ export interface LocalHost<TExtraBody = unknown> extends AsyncDisposable {
 export interface SessionManager<TExtraBody = unknown> {
   /**
    * Opens the session, or makes it. Each call gives its own handle. `id` is a non-empty string of at most 1,024 bytes
-   * without lone surrogates; any such string is safe. `metadata` is kept when the session is made. `extraBody` is for turns
-   * and staging of this handle that are given none.
+   * without lone surrogates; any such string is safe. `metadata` is kept when the session is made. `extraBody` is for turns,
+   * staging and persistence of this handle that are given none.
    */
   getOrCreate(options: { id: string; extraBody?: TExtraBody; metadata?: Record<string, unknown> }): Promise<HarnessSession<TExtraBody>>;
   get(id: string, options?: { extraBody?: TExtraBody }): Promise<HarnessSession<TExtraBody> | undefined>;
@@ -270,7 +283,8 @@ export interface SessionManager<TExtraBody = unknown> {
   list(options?: { limit?: number; after?: string }): Promise<SessionInfo[]>;
   /**
    * Removes the session's files, rows and artifacts, and nothing else. Open handles get FS_CLOSED from then on. FS_BUSY while
-   * a turn of the session runs.
+   * a turn of the session runs. Pending changes of Persistent Dirs go too (`list` shows how many there are); stores stay as
+   * they are.
    */
   delete(id: string): Promise<void>;
 }
@@ -284,6 +298,7 @@ export interface SessionInfo {
   /** Size of all files in the roots. */
   bytes: number;
   files: number;
+  /** Uncommitted changes in Persistent Dirs, as of the last time they were looked for: a load, a commit or `pending()`. */
   pendingChanges: number;
   metadata?: Record<string, unknown>;
 }
@@ -292,13 +307,19 @@ export interface HarnessSession<TExtraBody = unknown> extends AsyncDisposable {
   readonly id: string;
   readonly files: FileWriter;
   readonly artifacts: SessionArtifacts;
+  /** Uncommitted changes and conflicts in Persistent Dirs. */
+  readonly persistence: Persistence;
   status(): Promise<SessionInfo & { stagedMessageIds: string[] }>;
   /**
    * Begins a turn: one response to one input. There is one at a time in a session, in all processes; a process that dies
    * frees its turn. See `concurrentTurns`. From inside a turn of the same session it is FS_BUSY at once, as it would wait for
    * itself. `signal` aborts the turn, also while it waits for the one before (FS_ABORTED). `metadata` is for the host.
    *
-   * @throws FS_BUSY, FS_ABORTED, FS_INVALID_OPTION
+   * Every Persistent Dir is refreshed first: what changed in its store comes in, what is uncommitted stays. When one cannot
+   * be loaded no turn is open, and all files are as they were.
+   *
+   * @throws FS_BUSY, FS_ABORTED, FS_INVALID_OPTION, FS_LOAD_FAILED (`cause` is the store's own error), FS_CONFLICT (for this
+   * `extraBody` a dir has another store than its pending changes belong to)
    */
   beginTurn(options?: {
     extraBody?: TExtraBody;
@@ -319,8 +340,8 @@ export interface HarnessSession<TExtraBody = unknown> extends AsyncDisposable {
   /** When it resolves, everything written so far is on the disk. */
   flush(): Promise<void>;
   /**
-   * Real folders of the roots, for mounting into a sandbox. Asked for, never shown otherwise. Throws FS_CLOSED at once when
-   * the handle is closed.
+   * Real folders of the roots, for mounting into a sandbox. Asked for, never shown otherwise. `persistent` is keyed by
+   * harnessDir; it loads nothing. Throws FS_CLOSED at once when the handle is closed.
    */
   hostPaths(): { session: string; artifacts: string; persistent: Record<string, string> };
   /**
@@ -381,19 +402,26 @@ export interface Turn<TExtraBody = unknown> extends AsyncDisposable {
    */
   track<R>(fn: () => Promise<R>, options?: { source?: string }): Promise<{ result: R; changes: FileChange[] }>;
   /**
-   * Waits for running calls of `turn.files`, and flushes. Rejects when the turn was aborted (FS_ABORTED), and when the flush
-   * failed; the turn is over then, too. `signal` ends the wait: the turn is aborted.
+   * Waits for running calls of `turn.files`, flushes, and commits everything pending in `after-turn` dirs, also what earlier
+   * turns left and what a shell changed. Rejects when the turn was aborted (FS_ABORTED), and when the flush failed; the turn
+   * is over then, too. A commit that fails does not make it reject: see `persistence` of the result. `signal` ends the wait:
+   * before the flush is through the turn is aborted; after that only the commits fail, with FS_ABORTED.
    */
   finish(options?: { signal?: AbortSignal }): Promise<FinishedTurn>;
-  /** Ends the turn, running calls of `turn.files` too. What was written stays. After `finish` it does nothing. */
+  /**
+   * Ends the turn, running calls of `turn.files` too. What was written stays; nothing is committed, and changes under
+   * `/persistent/` stay pending. After `finish` it does nothing.
+   */
   abort(reason?: unknown): Promise<void>;
 }
 
 export interface FinishedTurn {
   turnId: string;
+  /** What became of the commits; `manual` and `read-only` dirs are "skipped". */
   persistence: PersistenceStatus;
   /** Each file that was read, written or removed at least once in the turn, by its tools or seen by `track`; sorted. */
   files: { read: string[]; written: string[]; edited: string[]; removed: string[] };
+  /** Commits the `manual` dirs, the others are "skipped". May be called again: it then retries what is still pending. */
   commitManual(): Promise<PersistenceStatus>;
 }
 
@@ -403,8 +431,6 @@ export interface FileChange {
   before?: { bytes: number; sha256: string };
   after?: { bytes: number; sha256: string };
 }
-
-export type PersistenceStatus = { status: "not-configured" };
 
 // ── Tools: context, hooks, large results ───────────────────────────────────────────────────────────────────────────────
 
@@ -579,6 +605,262 @@ export interface StagedMessages<M extends MessageLike = MessageLike> {
   notices: string[];
 }
 
+// ── Persistent Dirs ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * When changes go to the store: when a turn finishes (default), only when asked for, or never. Writes to a "read-only" dir are
+ * refused (FS_SANDBOX_DENIED).
+ */
+export type CommitMode = "after-turn" | "manual" | "read-only";
+
+/**
+ * A folder under `/persistent/` that every session has, with a store of yours behind it. It is loaded when a turn begins, and
+ * by the first access outside of one. A change in it is committed to the store it was loaded from, listed by
+ * {@link Persistence.pending}, in conflict, or discarded by request: exactly one of them, also across restarts and crashes.
+ *
+ * A write or remove through `session.files` while no turn runs commits that one path at once ("after-turn" only). When that
+ * fails it rejects with FS_COMMIT_FAILED or FS_CONFLICT, and the change stays, pending.
+ *
+ * Links, special files and empty folders are not content. Functions are given the `extraBody` of the turn; outside of turns
+ * that of the session handle, else that of the handle's last turn.
+ */
+export type PersistentDir<TExtraBody = unknown> = LocalDir<TExtraBody> | CustomDir<TExtraBody> | StoreDir<TExtraBody>;
+
+/** Made by {@link localDir}. */
+export interface LocalDir<T = unknown> {
+  readonly harnessDir: string;
+  readonly [brand]?: (extraBody: T) => void;
+}
+
+/** Made by {@link customDir}. */
+export interface CustomDir<T = unknown> {
+  readonly harnessDir: string;
+  readonly [brand]?: (extraBody: T) => void;
+}
+
+/** Made by the stores of other entry points. */
+export interface StoreDir<T = unknown> {
+  readonly harnessDir: string;
+  readonly [brand]?: (extraBody: T) => void;
+}
+
+/** Made by {@link projectDir}. */
+export interface ProjectDir {
+  readonly path: string;
+}
+
+/**
+ * A folder of the disk. A commit is all or nothing for all users of this package, also across processes and crashes; what
+ * other programs changed meanwhile is a conflict, never overwritten. In the folder we keep `.little-harness/`, a reserved name.
+ *
+ * @throws FS_INVALID_OPTION
+ */
+export function localDir<T = unknown>(dir: {
+  /** Below `/persistent/`, such as "/persistent/user". */
+  harnessDir: string;
+  /**
+   * A relative path lies below `dataDir`, a `projectDir` below `projectRoot`, an absolute path is taken as written. A function
+   * is called for each load and commit. It is made when the first commit needs it; once something was loaded from it, a
+   * missing folder is FS_LOAD_FAILED: an unmounted disk must not look like one that was emptied.
+   */
+  sourceDir: string | ProjectDir | ((ctx: { extraBody?: T }) => string);
+  /** Default "after-turn". */
+  commit?: CommitMode;
+}): LocalDir<T>;
+
+/** A `sourceDir` below the host's `projectRoot`. */
+export function projectDir(path: string): ProjectDir;
+
+/**
+ * A store of your own, in one of two shapes: `load` and `store` for all files at once, or `list`, `read`, `write` and `delete`
+ * for each by itself. What a function throws is the `cause` of FS_LOAD_FAILED or FS_COMMIT_FAILED; a
+ * {@link PersistentDirConflict} from `store`, `write` or `delete` makes the dir load again, and the commit is tried again
+ * unless the same files changed on both sides. From inside a function, writes to the same dir and `session.persistence` are
+ * FS_BUSY. `this` is the object that was given.
+ *
+ * @throws FS_INVALID_OPTION also when the two shapes are mixed, or when the dir is not "read-only" and `store`, or `write` or
+ * `delete`, is missing
+ */
+export function customDir<T = unknown>(dir: CustomDirOptions<T>): CustomDir<T>;
+
+export type CustomDirOptions<T = unknown> = {
+  /** Below `/persistent/`, such as "/persistent/user". */
+  harnessDir: string;
+  /** Default "after-turn". */
+  commit?: CommitMode;
+  /**
+   * Names the backing store, e.g. per user: 1 to 1,024 characters. A change is only committed to the scope it was loaded
+   * from. Default: a digest of the JSON of `extraBody`, so give it when `extraBody` differs from call to call.
+   */
+  scope?(ctx: { extraBody?: T; sessionId: string }): string;
+} & (
+  | {
+      /**
+       * All files. Paths are relative to the dir (`notes/a.md`); one that is no path makes the whole load fail. `cursor` is any
+       * JSON value; `store` is given it back.
+       */
+      load(ctx: LoadContext<T>): Promise<
+        | FileMap
+        | {
+            files: FileMap | Iterable<readonly [string, FileContent]> | AsyncIterable<readonly [string, FileContent]>;
+            cursor?: unknown;
+          }
+      >;
+      /**
+       * Takes all changes or none. Throw {@link PersistentDirConflict} when the store changed. May be called twice for the same
+       * changes, with the same `commitId`. Without a new cursor the old one is void: a load precedes the next commit.
+       */
+      store?(ctx: StoreContext<T>): Promise<void | { cursor?: unknown }>;
+    }
+  | {
+      /**
+       * What is in the folder `path` ("" for the dir itself). Paths are relative to the dir, not to `path`; folders are entered.
+       * An entry without `version` is read at every load. Called before each commit as well, to compare versions.
+       */
+      list(
+        ctx: LoadContext<T> & { path: string },
+      ): Promise<readonly { path: string; kind: "file" | "directory"; version?: string }[]>;
+      /** Up to eight at once. */
+      read(ctx: LoadContext<T> & { path: string }): Promise<FileContent>;
+      /** `ifMatch` is the version that the change is based on; absent when the file is new or `list` gave none. */
+      write?(
+        ctx: LoadContext<T> & {
+          path: string;
+          /** Throws FS_TOO_LARGE above 64 MiB: use `open`. */
+          readonly content: Uint8Array;
+          open(): ReadableStream<Uint8Array>;
+          ifMatch?: string;
+        },
+      ): Promise<void | { version?: string }>;
+      delete?(ctx: LoadContext<T> & { path: string; ifMatch?: string }): Promise<void>;
+    }
+);
+
+/** A record with the prototype of objects or without one, or a Map. Names such as `constructor` and `files` are only names. */
+export type FileMap = Record<string, string | Uint8Array> | ReadonlyMap<string, FileContent>;
+
+export interface LoadContext<T = unknown> {
+  extraBody?: T;
+  sessionId: string;
+  harnessDir: string;
+  abortSignal?: AbortSignal;
+}
+
+export interface StoreContext<T = unknown> extends LoadContext<T> {
+  changes: FileChangeSet;
+  /** What the last load or commit gave. */
+  cursor?: unknown;
+  /** The same for every attempt at the same changes: an idempotency key. */
+  commitId: string;
+}
+
+/** Paths are relative to the dir. The records have no prototype. Of use until the callback has ended. */
+export interface FileChangeSet {
+  /** Sorted by path. `base` is what the change was made to. */
+  readonly entries: readonly {
+    path: string;
+    change: "created" | "updated" | "deleted";
+    bytes?: number;
+    sha256?: string;
+    base?: FileVersion & { version?: string };
+  }[];
+  /**
+   * Filled while all contents together are at most 64 MiB; above that reading `created` or `updated` throws FS_TOO_LARGE, so
+   * that nothing is skipped: use `entries` and `open`.
+   */
+  readonly created: Record<string, Uint8Array>;
+  readonly updated: Record<string, Uint8Array>;
+  readonly deleted: string[];
+  /** The content of a created or updated file. Throws FS_NOT_FOUND for another path. */
+  open(path: string): ReadableStream<Uint8Array>;
+}
+
+/** A store throws this to say that the backing files changed since `cursor` or `ifMatch`, and that it applied nothing. */
+export class PersistentDirConflict extends Error {
+  constructor(paths: readonly string[], options?: ErrorOptions);
+  /** Relative to the dir. */
+  readonly paths: readonly string[];
+}
+
+/** Paths are whole ones, such as "/persistent/user/notes.md". From inside a store's callback all of it is FS_BUSY. */
+export interface Persistence {
+  /** What was written and has not landed, oldest first. Looks at the files, so it knows what a shell did. */
+  pending(): Promise<PendingChange[]>;
+  /**
+   * Commits pending changes now: of all dirs but "read-only" ones, or of those named. Safe to call at any time, again and
+   * again, in another process too. Resolves with "failed" when a dir could not be committed.
+   *
+   * @throws FS_INVALID_OPTION for a harnessDir that was not declared, FS_ABORTED when the signal was aborted before
+   */
+  commit(options?: {
+    harnessDirs?: readonly string[];
+    extraBody?: unknown;
+    signal?: AbortSignal;
+  }): Promise<PersistenceStatus>;
+  /**
+   * Files that changed both here and in the store. While a dir has one, none of its changes is sent. `ours` or `theirs` is
+   * absent when that side deleted the file.
+   */
+  conflicts(): Promise<PersistenceConflict[]>;
+  /**
+   * Ends a conflict: "ours" is kept and goes to the store with the next commit, or gives way to "theirs".
+   *
+   * @throws FS_NOT_FOUND when the path is not in conflict
+   */
+  resolve(path: string, side: "ours" | "theirs"): Promise<void>;
+  /**
+   * Gives up changes: whole dirs, files, or all below a folder. What was created goes, the rest is loaded from the store.
+   *
+   * @throws FS_INVALID_OPTION when nothing is named or a name is in no Persistent Dir, FS_LOAD_FAILED
+   */
+  discard(options: { harnessDirs?: readonly string[]; paths?: readonly string[] }): Promise<void>;
+}
+
+export interface PersistenceConflict {
+  harnessDir: string;
+  path: string;
+  base?: FileVersion;
+  ours?: FileVersion;
+  theirs?: FileVersion;
+  /** undefined when it is deleted there. FS_NOT_FOUND once the conflict is over. */
+  readTheirs(): Promise<FileData | undefined>;
+}
+
+export interface FileVersion {
+  bytes: number;
+  sha256: string;
+}
+
+export interface PendingChange {
+  harnessDir: string;
+  path: string;
+  change: "created" | "updated" | "deleted";
+  /** Absent for what was deleted. */
+  bytes?: number;
+  sha256?: string;
+  /** When it was first noticed. */
+  since: Date;
+  /** Commits that failed. */
+  attempts: number;
+  lastError?: { code: string; message: string };
+}
+
+export interface PersistentDirCommitResult {
+  harnessDir: string;
+  commit: CommitMode;
+  /** "succeeded" also when there was nothing to commit; "skipped" when the dir was not to be committed. */
+  status: "skipped" | "succeeded" | "failed";
+  /** What reached the store. */
+  changes?: { created: number; updated: number; deleted: number };
+  /** FS_COMMIT_FAILED (`cause` is the store's own error), FS_CONFLICT, FS_ABORTED, FS_BUSY, or why some files cannot be sent. */
+  error?: HarnessFileError;
+}
+
+export type PersistenceStatus =
+  | { status: "not-configured" }
+  | { status: "succeeded"; commits: PersistentDirCommitResult[] }
+  | { status: "failed"; commits: PersistentDirCommitResult[]; failedCommits: PersistentDirCommitResult[] };
+
 // ── Events and errors ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 export type HarnessFileEventType =
@@ -591,6 +873,10 @@ export type HarnessFileEventType =
   | "harness.file.staged_from_message"
   | "harness.artifact.created"
   | "harness.filesystem.mounted"
+  | "harness.persistent_dir.loaded"
+  | "harness.persistent_dir.commit.started"
+  | "harness.persistent_dir.commit.succeeded"
+  | "harness.persistent_dir.commit.failed"
   | "harness.index.rebuilt";
 
 /** Goes to `onEvent`, to the session's trace.ndjson and to the `node:diagnostics_channel` "little-harness:file". */
@@ -646,3 +932,5 @@ export class HarnessFileError extends Error {
   /** Also true for an error from another copy of this package. */
   static isInstance(value: unknown): value is HarnessFileError;
 }
+
+declare const brand: unique symbol;

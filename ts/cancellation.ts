@@ -21,6 +21,7 @@ export class Cancellation implements Abortable {
   readonly aborted: Promise<never>;
   readonly #signals: readonly AbortSignal[];
   #reject: (error: HarnessFileError) => void = ignore;
+  #joined: AbortController | undefined;
 
   /** Any of the signals will do. Throws FS_ABORTED when one is aborted already. */
   constructor(signals: readonly AbortSignal[], native: NativeCancel) {
@@ -34,8 +35,23 @@ export class Cancellation implements Abortable {
     for (const signal of signals) listen(signal, this);
   }
 
+  get isAborted(): boolean {
+    return this.#signals.some((signal) => signal.aborted);
+  }
+
+  /** One for all of them, to hand on; until `dispose`. */
+  get signal(): AbortSignal {
+    const [first] = this.#signals;
+    if (first !== undefined && this.#signals.length === 1) return first;
+    if (this.#joined === undefined) {
+      this.#joined = new AbortController();
+      if (this.isAborted) this.#joined.abort(this.#reason());
+    }
+    return this.#joined.signal;
+  }
+
   check(): void {
-    if (this.#signals.some((signal) => signal.aborted)) throw this.error();
+    if (this.isAborted) throw this.error();
   }
 
   /** From here on only native code can still end the call: publishing is not to be seen as undone. */
@@ -47,6 +63,7 @@ export class Cancellation implements Abortable {
   abort(): void {
     this.native.cancel();
     this.#reject(this.error());
+    this.#joined?.abort(this.#reason());
   }
 
   dispose(): void {
@@ -54,8 +71,11 @@ export class Cancellation implements Abortable {
   }
 
   error(): HarnessFileError {
-    const cause: unknown = this.#signals.find((signal) => signal.aborted)?.reason;
-    return new HarnessFileError("FS_ABORTED", "The call was aborted by its signal", { cause });
+    return new HarnessFileError("FS_ABORTED", "The call was aborted by its signal", { cause: this.#reason() });
+  }
+
+  #reason(): unknown {
+    return this.#signals.find((signal) => signal.aborted)?.reason;
   }
 }
 

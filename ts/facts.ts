@@ -35,7 +35,7 @@ export function sessionInfo(native: NativeSessionInfo, state: SessionInfo["state
     updatedAt: new Date(native.updatedAt),
     bytes: native.bytes,
     files: native.files,
-    pendingChanges: 0, // there is nothing yet that could be pending
+    pendingChanges: native.pendingChanges,
   };
   if (native.metadata !== undefined) info.metadata = parse(native.metadata);
   return info;

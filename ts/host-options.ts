@@ -2,8 +2,10 @@
 import { resolve } from "node:path";
 import * as check from "./check.js";
 import { HarnessFileError } from "./errors.js";
-import type { HarnessTraceEvent } from "../index.js";
+import type { HarnessTraceEvent, LocalHostOptions } from "../index.js";
 import type { NativeHostOptions } from "./native.js";
+import type { Dir } from "./persistent/dir.js";
+import { hostDirs, nativeDir } from "./persistent/host-dirs.js";
 import { DEFAULTS, offloadOption } from "./tools/offload-options.js";
 import type { TurnSettings } from "./turn/turns.js";
 
@@ -12,17 +14,21 @@ const DEFAULT_DATA_DIR = ".little-harness";
 export interface HostOptions {
   native: NativeHostOptions;
   onEvent: ((event: HarnessTraceEvent) => unknown) | undefined;
+  onPersistenceError: LocalHostOptions["onPersistenceError"];
   turns: TurnSettings;
+  dirs: readonly Dir[];
 }
 
 export function hostOptions(options: unknown): HostOptions {
   return check.readOptions(options, (given) => {
-    const onEvent = given["onEvent"];
-    if (onEvent !== undefined && typeof onEvent !== "function")
-      throw check.invalidOption("onEvent", "a function", onEvent);
+    const onEvent = callback(given, "onEvent") as HostOptions["onEvent"];
+    const onPersistenceError = callback(given, "onPersistenceError") as HostOptions["onPersistenceError"];
+    const dirs = hostDirs(given);
     const redaction = group(given, "redaction", "an object { paths?, keys? }");
     const native: NativeHostOptions = {
-      dataDir: dataDir(given),
+      dataDir: folder(given, "dataDir") ?? resolve(DEFAULT_DATA_DIR),
+      ...projectRoot(given, dirs),
+      persistentDirs: dirs.map(nativeDir),
       durability: check.oneOf(given, "durability", ["turn", "write", "none"]) ?? "turn",
       ...quota(given),
       ...trace(given),
@@ -36,15 +42,30 @@ export function hostOptions(options: unknown): HostOptions {
       offload: offloadOption(given, DEFAULTS),
       flushes: native.durability !== "none",
     };
-    return { native, onEvent: onEvent as HostOptions["onEvent"], turns };
+    return { native, onEvent, onPersistenceError, turns, dirs };
   });
 }
 
+function callback(options: check.Options, name: string): unknown {
+  const value = options[name];
+  if (value === undefined || typeof value === "function") return value;
+  throw check.invalidOption(name, "a function", value);
+}
+
 /** Absolute, so that a later chdir changes nothing. */
-function dataDir(options: check.Options): string {
-  const value = check.text(options, "dataDir", 32_768) ?? DEFAULT_DATA_DIR;
-  if (value.includes("\0")) throw new HarnessFileError("FS_INVALID_OPTION", "dataDir must not hold a NUL character");
+function folder(options: check.Options, name: string): string | undefined {
+  const value = check.text(options, name, 32_768);
+  if (value === undefined) return undefined;
+  if (value.includes("\0")) throw new HarnessFileError("FS_INVALID_OPTION", `${name} must not hold a NUL character`);
   return resolve(value);
+}
+
+/** The working folder is asked for only when it counts: it may be gone. */
+function projectRoot(options: check.Options, dirs: readonly Dir[]): Pick<NativeHostOptions, "projectRoot"> {
+  const given = folder(options, "projectRoot");
+  const isNeeded = dirs.some(({ behind }) => "sourceDir" in behind && typeof behind.sourceDir === "object");
+  if (given === undefined && !isNeeded) return {};
+  return { projectRoot: given ?? resolve() };
 }
 
 function quota(options: check.Options): Pick<NativeHostOptions, "sessionBytes" | "fileBytes" | "sessionFiles"> {

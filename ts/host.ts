@@ -7,6 +7,7 @@ import { EventSink } from "./events.js";
 import { Gate } from "./gate.js";
 import { hostOptions } from "./host-options.js";
 import type { Addon, NativeHost } from "./native.js";
+import { persistenceErrors } from "./persistent/persistence-errors.js";
 import type { SessionParts } from "./session.js";
 import { Sessions } from "./sessions.js";
 
@@ -21,11 +22,13 @@ export function localHost<TExtraBody = unknown>(options?: LocalHostOptions<TExtr
 }
 
 function open<TExtraBody>(options: unknown): Host<TExtraBody> {
-  const { native, onEvent, turns } = hostOptions(options);
+  const { native, onEvent, onPersistenceError, turns, dirs } = hostOptions(options);
   const addon = loadAddon();
   checkFree(native.dataDir, addon);
   const host = unwrap(addon.NativeHost.open(native));
-  const parts = { addon, sink: new EventSink(onEvent), turns, offload: turns.offload };
+  const sink = new EventSink(onEvent);
+  const onFailure = persistenceErrors(onPersistenceError);
+  const parts = { addon, sink, turns, offload: turns.offload, dirs, onFailure };
   return new Host(host, parts, claim(host, addon));
 }
 

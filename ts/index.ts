@@ -4,6 +4,8 @@ import type { FileWriter, LocalHost, LocalHostOptions, OffloadOptions, ToolCall,
 
 export { isToolResultFile, toolResultFileSchema } from "./client.js";
 export { HarnessFileError } from "./errors.js";
+export { PersistentDirConflict } from "./persistent/conflict.js";
+export { customDir, localDir, projectDir } from "./persistent/dirs.js";
 export { harnessToolContext, tryHarnessToolContext } from "./tools/context.js";
 export { offloadInstructions } from "./tools/instructions.js";
 

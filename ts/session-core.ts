@@ -5,6 +5,7 @@ import { type HarnessFileError, located, toFailure, toFileError } from "./errors
 import type { SessionEvents } from "./events.js";
 import type { Gate } from "./gate.js";
 import type { Addon, NativeSession } from "./native.js";
+import type { SessionDirs } from "./persistent/session-dirs.js";
 import type { OffloadSettings } from "./tools/offload-options.js";
 
 /** Refusals, which are events; other failures are not. */
@@ -32,7 +33,7 @@ export interface Operation {
   readonly turnId?: string;
 }
 
-export type CoreParts = Pick<SessionCore, "native" | "addon" | "gate" | "events" | "offload">;
+export type CoreParts = Pick<SessionCore, "native" | "addon" | "gate" | "events" | "offload" | "persistent">;
 
 export class SessionCore {
   readonly native: NativeSession;
@@ -41,13 +42,15 @@ export class SessionCore {
   readonly events: SessionEvents;
   /** What the host says of large results. */
   readonly offload: OffloadSettings | false;
+  readonly persistent: SessionDirs;
 
-  constructor({ native, addon, gate, events, offload }: CoreParts) {
+  constructor({ native, addon, gate, events, offload, persistent }: CoreParts) {
     this.native = native;
     this.addon = addon;
     this.gate = gate;
     this.events = events;
     this.offload = offload;
+    this.persistent = persistent;
   }
 
   /**

@@ -3,6 +3,7 @@ import type {
   FileWriter,
   HarnessSession,
   MessageLike,
+  Persistence,
   SessionArtifacts,
   SessionInfo,
   StageMessagesOptions,
@@ -10,19 +11,23 @@ import type {
   Turn,
 } from "../index.js";
 import { artifacts } from "./artifacts.js";
+import { Cancellation } from "./cancellation.js";
 import { unwrap } from "./errors.js";
 import { type EventSink, SessionEvents } from "./events.js";
 import { sessionInfo } from "./facts.js";
 import { fileWriter } from "./file-writer.js";
 import { Gate } from "./gate.js";
 import type { NativeSession } from "./native.js";
+import type { DirSession } from "./persistent/dir.js";
+import { persistence } from "./persistent/persistence.js";
+import { SessionDirs } from "./persistent/session-dirs.js";
 import { type CoreParts, SessionCore } from "./session-core.js";
 import { stageMessages } from "./staging/stage-messages.js";
 import { TurnQueue } from "./turn/turn-queue.js";
 import { type TurnSettings, Turns } from "./turn/turns.js";
 
 /** What the sessions of a host have in common. */
-export interface SessionParts extends Pick<CoreParts, "addon" | "offload"> {
+export interface SessionParts extends Pick<CoreParts, "addon" | "offload">, Pick<DirSession, "dirs" | "onFailure"> {
   readonly sink: EventSink;
   readonly turns: TurnSettings;
 }
@@ -31,6 +36,7 @@ export class Session<TExtraBody> implements HarnessSession<TExtraBody> {
   readonly id: string;
   readonly files: FileWriter;
   readonly artifacts: SessionArtifacts;
+  readonly persistence: Persistence;
   readonly #core: SessionCore;
   /** Names the session among all of this process. */
   readonly #key: string;
@@ -43,17 +49,22 @@ export class Session<TExtraBody> implements HarnessSession<TExtraBody> {
     native: NativeSession,
     key: string,
     extraBody: TExtraBody | undefined,
-    { sink, turns, ...parts }: SessionParts,
+    { addon, sink, turns, offload, dirs, onFailure }: SessionParts,
     onClosed: (session: Session<TExtraBody>) => void,
   ) {
     this.id = native.id;
     const gate = new Gate("The session is closed. Open it again.");
-    this.#core = new SessionCore({ ...parts, native, gate, events: new SessionEvents(native, sink) });
+    const events = new SessionEvents(native, sink);
+    const cancellation = (signal?: AbortSignal): Cancellation | undefined =>
+      signal && new Cancellation([signal], new addon.NativeCancel());
+    const persistent = new SessionDirs({ native, events, key, dirs, cancellation, onFailure }, extraBody);
+    this.#core = new SessionCore({ native, addon, gate, events, offload, persistent });
     this.#key = key;
     this.#extraBody = extraBody;
     this.#turns = new Turns(key, this.#core, turns, extraBody);
     this.files = fileWriter(this.#core, { source: "app-context", origin: "host" });
     this.artifacts = artifacts(this.#core, this.files);
+    this.persistence = persistence(this.#core);
     this.#onClosed = onClosed;
   }
 
@@ -85,8 +96,9 @@ export class Session<TExtraBody> implements HarnessSession<TExtraBody> {
 
   hostPaths(): { session: string; artifacts: string; persistent: Record<string, string> } {
     this.#core.gate.check();
-    const { session, artifacts: artifactsDir } = unwrap(this.#core.native.hostPaths());
-    return { session, artifacts: artifactsDir, persistent: {} };
+    const { session, artifacts: artifactsDir, persistent } = unwrap(this.#core.native.hostPaths());
+    const folders = this.#core.persistent.session.dirs.map(({ harnessDir, index }) => [harnessDir, persistent[index]]);
+    return { session, artifacts: artifactsDir, persistent: Object.fromEntries(folders) as Record<string, string> };
   }
 
   close(): Promise<void> {

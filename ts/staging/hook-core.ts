@@ -9,9 +9,9 @@ export class HookCore extends SessionCore {
   readonly #failed = new AbortController();
 
   /** The signal, if any, ends its calls as well. */
-  constructor({ native, addon, events, offload }: SessionCore, signal: AbortSignal | undefined) {
+  constructor({ native, addon, events, offload, persistent }: SessionCore, signal: AbortSignal | undefined) {
     const gate = new Gate("The stageMessage hook has ended, and its files with it. Use session.files.");
-    super({ native, addon, events, offload, gate });
+    super({ native, addon, events, offload, persistent, gate });
     this.#signal = signal;
   }
 

@@ -11,8 +11,8 @@ export class TurnCore extends SessionCore {
   readonly #calls = new AbortController();
 
   constructor(session: SessionCore, turnId: string) {
-    const { native, addon, events, offload } = session;
-    super({ native, addon, events, offload, gate: new Gate("The turn has ended. Begin another one.") });
+    const { native, addon, events, offload, persistent } = session;
+    super({ native, addon, events, offload, persistent, gate: new Gate("The turn has ended. Begin another one.") });
     this.turnId = turnId;
     this.log = new FileLog(turnId);
     this.#session = session;

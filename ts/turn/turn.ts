@@ -1,19 +1,21 @@
 // One turn: its writer, its tools, its end.
-import { randomUUID } from "node:crypto";
 import type {
+  CommitMode,
   FileChange,
   FileWriter,
   FinishedTurn,
   HarnessSession,
   HarnessToolContext,
+  PersistenceStatus,
   Turn as Contract,
 } from "../../index.js";
 import { artifacts } from "../artifacts.js";
-import { type Abortable, ignore, listen, unlisten } from "../cancellation.js";
+import { type Abortable, type Cancellation, ignore, listen, unlisten } from "../cancellation.js";
 import * as check from "../check.js";
 import { HarnessFileError, toFileError, unwrap } from "../errors.js";
 import { fileWriter } from "../file-writer.js";
 import type { Writer } from "../file-options.js";
+import { refuseInside } from "../persistent/inside.js";
 import type { SessionCore } from "../session-core.js";
 import { withMark } from "../tools/context.js";
 import { runInside } from "../tools/scope.js";
@@ -24,6 +26,7 @@ import { TurnCore } from "./turn-core.js";
 import type { TurnSettings } from "./turns.js";
 
 export interface TurnParts<T> {
+  readonly id: string;
   readonly key: string;
   readonly core: SessionCore;
   readonly settings: TurnSettings;
@@ -35,7 +38,7 @@ export interface TurnParts<T> {
 }
 
 export class Turn<T> implements Contract<T>, AsyncDisposable {
-  readonly id = randomUUID() as string;
+  readonly id: string;
   readonly files: FileWriter;
   readonly context: HarnessToolContext<T>;
   readonly tools: Contract<T>["tools"];
@@ -47,6 +50,7 @@ export class Turn<T> implements Contract<T>, AsyncDisposable {
   #abortReason: unknown;
 
   constructor(parts: TurnParts<T>) {
+    this.id = parts.id;
     const core = new TurnCore(parts.core, this.id);
     const writer: Writer = { source: "tool", origin: "tool", turnId: this.id };
     this.#parts = parts;
@@ -100,9 +104,10 @@ export class Turn<T> implements Contract<T>, AsyncDisposable {
     this.#ignoreSignal();
     const closed = this.#core.gate.close();
     try {
-      return await this.#parts.core.cancellable(signal, (cancellation) => {
-        const finished = this.#complete(closed);
-        return cancellation === undefined ? finished : Promise.race([finished, cancellation.aborted]);
+      return await this.#parts.core.cancellable(signal, async (cancellation) => {
+        const flushed = this.#flush(closed);
+        await (cancellation === undefined ? flushed : Promise.race([flushed, cancellation.aborted]));
+        return this.#complete(cancellation);
       });
     } catch (error) {
       this.#core.abortCalls(error);
@@ -113,17 +118,29 @@ export class Turn<T> implements Contract<T>, AsyncDisposable {
     }
   }
 
-  async #complete(closed: Promise<void>): Promise<FinishedTurn> {
+  async #flush(closed: Promise<void>): Promise<void> {
     await closed;
     if (this.#parts.settings.flushes) unwrap(await this.#core.native.flush());
+  }
+
+  async #complete(cancellation: Cancellation | undefined): Promise<FinishedTurn> {
+    const persistence = await this.#commit("after-turn", cancellation);
     await this.#core.events.settle();
-    const notConfigured = { status: "not-configured" } as const;
     return {
       turnId: this.id,
-      persistence: notConfigured,
+      persistence,
       files: this.#core.log.files(),
-      commitManual: () => Promise.resolve(notConfigured),
+      commitManual: () =>
+        this.#parts.core.perform({ name: "commitManual", path: undefined, turnId: this.id }, async () => {
+          refuseInside(this.#parts.key, "commitManual");
+          return this.#commit("manual", undefined);
+        }),
     };
+  }
+
+  #commit(mode: CommitMode, cancellation: Cancellation | undefined): Promise<PersistenceStatus> {
+    const call = { extraBody: this.#parts.extraBody, turnId: this.id, cancellation };
+    return this.#core.persistent.commit(call, ({ commit }) => commit === mode);
   }
 
   abort(reason?: unknown): Promise<void> {

@@ -1,8 +1,10 @@
 // Begins the turns of one session handle, and ends them when it is closed.
+import { randomUUID } from "node:crypto";
 import type { HarnessSession } from "../../index.js";
 import { Cancellation, settled } from "../cancellation.js";
 import * as check from "../check.js";
 import { HarnessFileError } from "../errors.js";
+import { refuseInside } from "../persistent/inside.js";
 import type { OffloadSettings } from "../tools/offload-options.js";
 import { isInside } from "../tools/scope.js";
 import type { SessionCore } from "../session-core.js";
@@ -43,6 +45,7 @@ export class Turns<T> {
     return this.#core.perform({ name: "beginTurn", path: undefined }, async () => {
       const given = this.#read(options);
       if (isInside(this.#key)) throw busy("This runs inside a turn of the same session, which would wait for itself");
+      refuseInside(this.#key, "beginTurn");
       const wait = this.#settings.concurrent === "queue";
       if (!wait && TurnQueue.isBusy(this.#key)) throw busy("Another turn of this session is running");
       const cancellation = new Cancellation(this.#signals(given), new this.#core.addon.NativeCancel());
@@ -51,14 +54,17 @@ export class Turns<T> {
       try {
         await Promise.race([place.ready, cancellation.aborted]);
         const native = settled(await this.#core.native.beginTurn(wait, cancellation.native), cancellation);
+        const id = randomUUID() as string;
         try {
+          cancellation.check();
+          await this.#core.persistent.refresh({ extraBody: given.extraBody, turnId: id, cancellation });
           cancellation.check();
         } catch (error) {
           native.end();
           throw error;
         }
         const stopped = queue.run();
-        return this.#open(session, given, (turn) => {
+        return this.#open(id, session, given, (turn) => {
           this.#running.delete(turn);
           native.end();
           stopped();
@@ -85,8 +91,14 @@ export class Turns<T> {
     return signal === undefined ? [this.#closing.signal] : [signal, this.#closing.signal];
   }
 
-  #open(session: HarnessSession<T>, { signal, extraBody }: Given<T>, onEnd: (turn: Turn<T>) => void): Turn<T> {
+  #open(
+    id: string,
+    session: HarnessSession<T>,
+    { signal, extraBody }: Given<T>,
+    onEnd: (turn: Turn<T>) => void,
+  ): Turn<T> {
     const turn = new Turn<T>({
+      id,
       key: this.#key,
       core: this.#core,
       settings: this.#settings,

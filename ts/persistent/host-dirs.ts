@@ -1,0 +1,43 @@
+// The option `persistentDirs` of `localHost`.
+import * as check from "../check.js";
+import { HarnessFileError } from "../errors.js";
+import type { NativePersistentDir } from "../native.js";
+import { CallbackFiles } from "./callback-files.js";
+import { CallbackMap } from "./callback-map.js";
+import type { Dir } from "./dir.js";
+import { type Callbacks, type Declaration, declarationOf } from "./dirs.js";
+import { fixedSource } from "./source.js";
+import type { Store } from "./store.js";
+
+export function hostDirs(options: check.Options): Dir[] {
+  const given = options["persistentDirs"];
+  if (given === undefined) return [];
+  if (!Array.isArray(given)) throw check.invalidOption("persistentDirs", "an array of Persistent Dirs", given);
+  return (given as unknown[]).map((dir, index) => {
+    const declaration = declarationOf(dir);
+    if (declaration === undefined) {
+      const message = `persistentDirs[${index}] was made by neither localDir nor customDir of this package`;
+      throw new HarnessFileError("FS_INVALID_OPTION", message, { details: { option: "persistentDirs" } });
+    }
+    const { harnessDir, commit } = declaration;
+    return { index, harnessDir, commit, behind: resolved(declaration) };
+  });
+}
+
+function resolved({ behind }: Declaration): Dir["behind"] {
+  return "callbacks" in behind ? { store: callbackStore(behind.callbacks) } : behind;
+}
+
+function callbackStore(callbacks: Callbacks): Store {
+  return "load" in callbacks ? new CallbackMap(callbacks) : new CallbackFiles(callbacks);
+}
+
+export function nativeDir({ harnessDir, commit, behind }: Dir): NativePersistentDir {
+  const source = "sourceDir" in behind ? fixedSource(behind.sourceDir) : undefined;
+  return {
+    harnessDir,
+    readOnly: commit === "read-only",
+    local: "sourceDir" in behind,
+    ...(source !== undefined && { source }),
+  };
+}

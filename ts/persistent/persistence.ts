@@ -1,0 +1,189 @@
+// `session.persistence`: what has not landed, and what to do about it.
+import type { PendingChange, Persistence, PersistenceConflict } from "../../index.js";
+import type { Cancellation } from "../cancellation.js";
+import * as check from "../check.js";
+import { HarnessFileError, unwrap } from "../errors.js";
+import { FileData } from "../file-data.js";
+import { checkPath } from "../file-options.js";
+import type { NativeDir, NativePending } from "../native.js";
+import type { SessionCore } from "../session-core.js";
+import { type Dir, relative, whole } from "./dir.js";
+import { refuseInside } from "./inside.js";
+import { withCheckout } from "./operation.js";
+import type { SessionDirs } from "./session-dirs.js";
+
+export function persistence(core: SessionCore): Persistence {
+  const dirs = core.persistent;
+  const { session } = dirs;
+
+  function perform<T>(
+    name: string,
+    signal: () => AbortSignal | undefined,
+    work: (cancellation: Cancellation | undefined) => Promise<T>,
+  ): Promise<T> {
+    return core.perform({ name: `persistence.${name}`, path: undefined }, async () => {
+      refuseInside(session.key, `persistence.${name}`);
+      return core.cancellable(signal(), work);
+    });
+  }
+
+  const open = <T>(dir: Dir, work: (native: NativeDir) => Promise<T>): Promise<T> =>
+    withCheckout(session, dir, dirs.hostCall(undefined), work);
+
+  return {
+    pending: () =>
+      perform("pending", none, async () => {
+        const found = await Promise.all(session.dirs.map((dir) => pendingIn(dirs, dir)));
+        return found.flat().sort(byAge);
+      }),
+
+    commit: (options) =>
+      perform(
+        "commit",
+        () => check.readOptions(options, check.signal),
+        async (cancellation) => {
+          const given = check.readOptions(options, (read) => ({
+            extraBody: read["extraBody"],
+            names: strings(read, "harnessDirs"),
+          }));
+          const chosen = given.names === undefined ? session.dirs : declared(session.dirs, given.names);
+          const call = dirs.hostCall(cancellation);
+          const { extraBody = call.extraBody } = given;
+          return dirs.commit({ ...call, extraBody }, ({ commit }) => commit !== "read-only", chosen);
+        },
+      ),
+
+    conflicts: () =>
+      perform("conflicts", none, async () => {
+        const found = await Promise.all(session.dirs.map((dir) => conflictsIn(dir)));
+        return found.flat();
+      }),
+
+    resolve: (path, side) =>
+      perform("resolve", none, async () => {
+        const chosen = check.oneOf({ side }, "side", ["ours", "theirs"]);
+        if (chosen === undefined) throw check.invalidOption("side", '"ours" or "theirs"', side);
+        const dir = dirs.at(checkPath(path));
+        if (dir === undefined) throw noConflict(path);
+        await open(dir, async (native) => unwrap(await native.resolve(relative(dir, path), chosen)));
+      }),
+
+    discard: (options) =>
+      perform("discard", none, async () => {
+        const request = check.readOptions(options, (given) => ({
+          whole: declared(session.dirs, strings(given, "harnessDirs") ?? []),
+          paths: (strings(given, "paths") ?? []).map(checkPath),
+        }));
+        const wanted = new Map<Dir, string[] | null>();
+        for (const path of request.paths) {
+          const dir = dirs.at(path);
+          if (dir === undefined) throw check.invalidOption("paths", "paths in Persistent Dirs", path);
+          const name = relative(dir, path);
+          const before = wanted.get(dir);
+          wanted.set(dir, name === "" || before === null ? null : [...(before ?? []), name]);
+        }
+        for (const dir of request.whole) wanted.set(dir, null);
+        if (wanted.size === 0) throw check.invalidOption("harnessDirs or paths", "named, and not empty", undefined);
+        for (const [dir, paths] of wanted) await discardIn(dirs, dir, paths);
+      }),
+  };
+
+  async function conflictsIn(dir: Dir): Promise<PersistenceConflict[]> {
+    const found = await open(dir, async (native) => unwrap(await native.conflicts()));
+    return found.map(({ path, base, ours, theirs }) => {
+      const readTheirs = (): ReturnType<PersistenceConflict["readTheirs"]> =>
+        perform("readTheirs", none, async () => {
+          const data = await open(dir, async (native) => unwrap(await native.readTheirs(path)));
+          return data === null ? undefined : new FileData({ ...data, path: whole(dir, path) });
+        });
+      const conflict: PersistenceConflict = { harnessDir: dir.harnessDir, path: whole(dir, path), readTheirs };
+      if (base !== undefined) conflict.base = base;
+      if (ours !== undefined) conflict.ours = ours;
+      if (theirs !== undefined) conflict.theirs = theirs;
+      return conflict;
+    });
+  }
+}
+
+function none(): undefined {}
+
+function noConflict(path: string): HarnessFileError {
+  return new HarnessFileError("FS_NOT_FOUND", `No conflict at this path (ENOENT): ${path}`, { path });
+}
+
+function strings(given: check.Options, name: string): string[] | undefined {
+  const value = given[name];
+  if (value === undefined) return undefined;
+  if (Array.isArray(value) && value.every((each) => typeof each === "string")) return [...(value as string[])];
+  throw check.invalidOption(name, "an array of strings", value);
+}
+
+function declared(dirs: readonly Dir[], names: readonly string[]): Dir[] {
+  for (const name of names) {
+    if (dirs.some(({ harnessDir }) => harnessDir === name)) continue;
+    const all = dirs.map(({ harnessDir }) => harnessDir).join(", ") || "none";
+    throw new HarnessFileError("FS_INVALID_OPTION", `No such Persistent Dir: ${name}. There are: ${all}`, {
+      details: { option: "harnessDirs" },
+    });
+  }
+  return dirs.filter(({ harnessDir }) => names.includes(harnessDir));
+}
+
+/** Oldest first, then by path. */
+function byAge(a: PendingChange, b: PendingChange): number {
+  return a.since.getTime() - b.since.getTime() || Buffer.compare(Buffer.from(a.path), Buffer.from(b.path));
+}
+
+async function pendingIn(dirs: SessionDirs, dir: Dir): Promise<PendingChange[]> {
+  const call = dirs.hostCall(undefined);
+  const look = (): Promise<{ fresh: boolean; found: NativePending[] }> =>
+    withCheckout(dirs.session, dir, call, async (native) => ({
+      fresh: native.neverLoaded,
+      found: unwrap(await native.pending()),
+    }));
+  const { fresh, found } = await look();
+  if (!fresh || found.length === 0) return found.map((change) => pendingChange(dir, change));
+  // Files in a checkout whose base is lost: only the store can tell which of them are changes.
+  try {
+    await dirs.load(dir, call);
+  } catch (error) {
+    const { code, message } = error as HarnessFileError;
+    return found.map((change) => pendingChange(dir, { ...change, errorCode: code, errorMessage: message }));
+  }
+  return (await look()).found.map((change) => pendingChange(dir, change));
+}
+
+function pendingChange(dir: Dir, native: NativePending): PendingChange {
+  const { path, change, bytes, sha256, since, attempts } = native;
+  const pending: PendingChange = {
+    harnessDir: dir.harnessDir,
+    path: whole(dir, path),
+    change,
+    since: new Date(since),
+    attempts,
+  };
+  if (bytes !== undefined) pending.bytes = bytes;
+  if (sha256 !== undefined) pending.sha256 = sha256;
+  if (native.errorCode !== undefined) {
+    pending.lastError = { code: native.errorCode, message: native.errorMessage ?? native.errorCode };
+  } else if (dir.commit === "read-only") {
+    const { code, message } = new HarnessFileError("FS_SANDBOX_DENIED", `${dir.harnessDir} is read-only: never sent`);
+    pending.lastError = { code, message };
+  }
+  return pending;
+}
+
+async function discardIn(dirs: SessionDirs, dir: Dir, paths: string[] | null): Promise<void> {
+  const call = dirs.hostCall(undefined);
+  const needed = await withCheckout(dirs.session, dir, call, async (native) => unwrap(await native.discard(paths)));
+  if (needed.length === 0) return;
+  try {
+    await dirs.load(dir, call, needed);
+  } catch (error) {
+    // Its source is another one by now, which cannot tell what was here: the dir begins anew.
+    const other = error instanceof HarnessFileError && error.code === "FS_CONFLICT";
+    if (paths !== null || !other) throw error;
+    await withCheckout(dirs.session, dir, call, async (native) => unwrap(await native.reset()));
+    dirs.forget(dir);
+  }
+}
