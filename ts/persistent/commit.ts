@@ -7,12 +7,19 @@ import { type Counts, counted, named, noCounts } from "./counts.js";
 import { type Call, type Dir, type DirSession, whole } from "./dir.js";
 import { commitFailed } from "./failure.js";
 import { load } from "./load.js";
-import { withSource } from "./operation.js";
+import { withCheckout, withSource } from "./operation.js";
 import { durationMs, tell } from "./tell.js";
 import { StoreChanged, Transfer } from "./transfer.js";
 
 /** Of one commit, while other files of the store change. */
 const MAX_ATTEMPTS = 3;
+/** Nothing was tried. */
+const UNNOTED: ReadonlySet<string> = new Set(["FS_ABORTED", "FS_BUSY", "FS_CLOSED"]);
+
+/** Asked for in /tmp/plan/ts-requests.md; goes when NativeDir has it. */
+interface Noting {
+  commitFailed(paths: string[] | null, code: string, message: string): Promise<unknown>;
+}
 
 export interface Wanted {
   /** Only what is at or below them; null: all. */
@@ -48,6 +55,8 @@ class Commit {
   readonly #since = performance.now();
   readonly #landed = noCounts();
   #attempts = 0;
+  /** The addon knows of a failure. */
+  #noted = false;
   /** What the last attempt sent, for events. */
   #sent: { readonly commitId: string; readonly changeCounts: Counts } | undefined;
 
@@ -65,6 +74,7 @@ class Commit {
       result = unsent === undefined ? this.#result("succeeded") : this.#result("failed", unsent);
     } catch (error) {
       result = this.failure(error);
+      if (!this.#noted) await this.#note(result.error);
     }
     await this.#tellOutcome(result);
     return result;
@@ -118,8 +128,26 @@ class Commit {
     return native.mustLoad || ("store" in behind && behind.store.commitAll === undefined);
   }
 
-  #transfer(commit: NativeCommit, cursor: string | null): Promise<void> {
-    return new Transfer(this.#session, this.#dir, this.#call, commit, this.#landed).run(cursor);
+  async #transfer(commit: NativeCommit, cursor: string | null): Promise<void> {
+    try {
+      await new Transfer(this.#session, this.#dir, this.#call, commit, this.#landed).run(cursor);
+    } catch (error) {
+      this.#noted = true;
+      throw error;
+    }
+  }
+
+  /** Of a commit that came to nothing before it began, such as for want of its source: `pending` tells of it. */
+  async #note(error: HarnessFileError | undefined): Promise<void> {
+    if (error === undefined || UNNOTED.has(error.code)) return;
+    const call = { ...this.#call, cancellation: undefined };
+    try {
+      await withCheckout(this.#session, this.#dir, call, async (native: NativeDir & Partial<Noting>) =>
+        native.commitFailed?.(this.#wanted.paths, error.code, error.message),
+      );
+    } catch {
+      // The failure itself is the one to tell.
+    }
   }
 
   #unsent({ refused }: NativeCommit): HarnessFileError | undefined {

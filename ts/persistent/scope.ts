@@ -1,5 +1,6 @@
 // The scope of a `customDir` that names none: another `extraBody` is another source.
 import { createHash } from "node:crypto";
+import { ignore } from "../cancellation.js";
 import { HarnessFileError, describe } from "../errors.js";
 
 const MAX_LENGTH = 1024;
@@ -31,6 +32,7 @@ function noScope(cause?: unknown): HarnessFileError {
 
 export function checkScope(scope: unknown): string {
   if (typeof scope === "string" && scope !== "" && scope.length <= MAX_LENGTH && scope.isWellFormed()) return scope;
+  if (scope instanceof Promise) scope.catch(ignore); // nobody else waits for it
   const message = `scope must give a string of 1 to ${MAX_LENGTH} characters, not ${describe(scope)}`;
   throw new HarnessFileError("FS_INVALID_OPTION", message, { details: { option: "scope" } });
 }

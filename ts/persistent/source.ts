@@ -1,5 +1,6 @@
 // Where a dir comes from, for one `extraBody`.
 import { isAbsolute } from "node:path";
+import { ignore } from "../cancellation.js";
 import { HarnessFileError, describe } from "../errors.js";
 import type { NativeLocalSource, NativeSource } from "../native.js";
 import type { Call, Dir, DirSession } from "./dir.js";
@@ -51,6 +52,7 @@ function localSource(sourceDir: SourceDir, extraBody: unknown): NativeLocalSourc
   const fixed = fixedSource(sourceDir);
   if (fixed !== undefined || typeof sourceDir !== "function") return fixed as NativeLocalSource;
   const path = sourceDir(given(extraBody));
+  if (path instanceof Promise) path.catch(ignore); // refused, and nobody else waits for it
   const valid = typeof path === "string" && path !== "" && path.length <= MAX_LENGTH && path.isWellFormed();
   if (!valid || path.includes("\0")) {
     const message = `sourceDir must give a path, not ${describe(path)}`;
