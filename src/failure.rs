@@ -30,9 +30,9 @@ pub struct Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let message = error.to_string();
-        let Error { code, path, os_code, reason, .. } = error;
+        let Error { code, path, os_code, reason, details, .. } = error;
         let reason = reason.map(Reason::as_str).map(str::to_owned);
-        let info = FailureInfo { code: code.as_str().to_owned(), message, path, os_code, reason, details: None };
+        let info = FailureInfo { code: code.as_str().to_owned(), message, path, os_code, reason, details };
         Self { failure: info }
     }
 }

@@ -10,6 +10,7 @@ mod listing;
 pub mod names;
 mod offload;
 mod options;
+mod persistent;
 mod read;
 mod run;
 mod session;

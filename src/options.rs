@@ -13,6 +13,8 @@ use little_files::write::{Origin, WriteOptions, Written};
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
+use crate::persistent::NativePersistentDir;
+
 /// Of `localHost`.
 #[napi(object, object_to_js = false)]
 pub struct NativeHostOptions {
@@ -38,6 +40,10 @@ pub struct NativeHostOptions {
     #[napi(ts_type = "'walk'")]
     /// Forces the component walk.
     pub resolver: Option<String>,
+    /// A path of this machine.
+    pub project_root: Option<String>,
+    /// In the order of their indexes.
+    pub persistent_dirs: Vec<NativePersistentDir>,
 }
 
 impl From<NativeHostOptions> for HostOptions {
@@ -57,6 +63,8 @@ impl From<NativeHostOptions> for HostOptions {
             diff: options.diff,
             redaction: Redaction { paths: options.redacted_paths, keys: options.redacted_keys },
             resolver: (options.resolver.as_deref() == Some("walk")).then_some(Resolver::Walk),
+            persistent_dirs: options.persistent_dirs.into_iter().map(Into::into).collect(),
+            project_root: options.project_root.map(Into::into),
         }
     }
 }
@@ -321,13 +329,15 @@ pub(crate) struct NativeSessionInfo {
     pub bytes: i64,
     /// Their number.
     pub files: i64,
+    /// In Persistent Dirs.
+    pub pending_changes: i64,
     /// JSON text of an object.
     pub metadata: Option<String>,
 }
 
 impl From<SessionRow> for NativeSessionInfo {
     fn from(row: SessionRow) -> Self {
-        let SessionRow { id, created_at, updated_at, metadata, files, bytes, .. } = row;
+        let SessionRow { id, created_at, updated_at, metadata, files, bytes, pending, .. } = row;
         Self {
             id,
             state: "idle".to_owned(),
@@ -335,6 +345,7 @@ impl From<SessionRow> for NativeSessionInfo {
             updated_at,
             bytes: number(bytes),
             files: number(files),
+            pending_changes: number(pending),
             metadata,
         }
     }

@@ -20,7 +20,7 @@ pub struct NativeRead {
 
 impl NativeRead {
     pub(crate) fn new(open: OpenRead) -> Self {
-        let (path, bytes) = (open.path(), i64::try_from(open.size()).unwrap_or(i64::MAX));
+        let (path, bytes) = (open.path().to_owned(), i64::try_from(open.size()).unwrap_or(i64::MAX));
         Self { open: Arc::new(Mutex::new(Some(open))), path, bytes }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use little_files::error::Result;
 use little_files::offload::PendingOffload;
 use little_files::path::Root;
+use little_files::persistent::{Operation, Source};
 use little_files::remove::RemoveOptions;
 use little_files::session::{Refusal, Session};
 use little_files::write::PendingWrite;
@@ -20,6 +21,7 @@ use crate::options::{
     NativeEntry, NativeFileData, NativeListOptions, NativeReadOptions, NativeRemoveOptions, NativeSessionInfo,
     NativeWriteOptions, NativeWritten, whole,
 };
+use crate::persistent::{NativeDir, NativeSource};
 use crate::read::NativeRead;
 use crate::run::{Patience, outcome, run, run_cancellable, start};
 use crate::turn::{NativeFileChange, NativeMessages, NativeSnapshot, NativeTurn};
@@ -41,6 +43,8 @@ pub struct NativeHostPaths {
     pub session: String,
     /// Of /artifacts.
     pub artifacts: String,
+    /// Of the Persistent Dirs, by their indexes.
+    pub persistent: Vec<String>,
 }
 
 impl NativeSession {
@@ -67,7 +71,9 @@ impl NativeSession {
     pub fn host_paths(&self) -> Either<Failure, NativeHostPaths> {
         outcome(self.session().map(|session| {
             let path = |root| session.host_path(root).to_string_lossy().into_owned();
-            NativeHostPaths { session: path(Root::Session), artifacts: path(Root::Artifacts) }
+            let persistent = session.persistent_host_paths();
+            let persistent = persistent.into_iter().map(|path| path.to_string_lossy().into_owned()).collect();
+            NativeHostPaths { session: path(Root::Session), artifacts: path(Root::Artifacts), persistent }
         }))
     }
 
@@ -214,8 +220,44 @@ impl NativeSession {
         cancel: CancelArgument<'_>,
     ) -> napi::Result<Object<'env>> {
         let (session, flag) = (self.session(), flag_of(cancel.as_deref()));
-        let begin = move || session.clone()?.begin_turn().map(NativeTurn::new);
+        let begin = move || {
+            let session = session.clone()?;
+            if wait { session.begin_turn() } else { session.begin_turn_at_once() }.map(NativeTurn::new)
+        };
         start(env, flag, if wait { Patience::Endless } else { Patience::None }, begin)
+    }
+
+    /// Whether a turn runs, in whatever process.
+    #[napi]
+    pub fn turn_running(&self) -> bool {
+        self.session().is_ok_and(|session| session.is_turn_running())
+    }
+
+    /// Indexes of the Persistent Dirs that hold a path, or also of those below it.
+    #[napi]
+    pub fn persistent_dirs_at(&self, path: String, below: bool) -> Vec<u32> {
+        let dirs = self.session().map(|session| session.persistent_dirs_at(&path, below)).unwrap_or_default();
+        dirs.into_iter().filter_map(|index| u32::try_from(index).ok()).collect()
+    }
+
+    /// Begins an operation on a Persistent Dir.
+    #[napi(
+        ts_args_type = "dir: number, source: NativeSource | null, cancel?: NativeCancel",
+        ts_return_type = "Promise<NativeDir | Failure>"
+    )]
+    pub fn open_dir<'env>(
+        &self,
+        env: &'env Env,
+        dir: u32,
+        source: Option<NativeSource>,
+        cancel: CancelArgument<'_>,
+    ) -> napi::Result<Object<'env>> {
+        let (session, flag) = (self.session(), flag_of(cancel.as_deref()));
+        let alone = source.as_ref().is_some_and(|source| source.exclusive);
+        let source = source.map(Source::from);
+        run_cancellable(env, flag, move || {
+            Operation::begin(&session.clone()?, dir as usize, source.as_ref(), alone).map(NativeDir::new)
+        })
     }
 
     /// Takes the right to stage messages.

@@ -22,6 +22,8 @@ pub enum Code {
     StaleVersion,
     NoSpace,
     QuotaExceeded,
+    CommitFailed,
+    Conflict,
     Aborted,
     Busy,
     Closed,
@@ -46,6 +48,8 @@ impl Code {
             Self::StaleVersion => "FS_STALE_VERSION",
             Self::NoSpace => "FS_NO_SPACE",
             Self::QuotaExceeded => "FS_QUOTA_EXCEEDED",
+            Self::CommitFailed => "FS_COMMIT_FAILED",
+            Self::Conflict => "FS_CONFLICT",
             Self::Aborted => "FS_ABORTED",
             Self::Busy => "FS_BUSY",
             Self::Closed => "FS_CLOSED",
@@ -98,6 +102,8 @@ pub struct Error {
     pub os_code: Option<String>,
     /// Which policy refused.
     pub reason: Option<Reason>,
+    /// More for programs: JSON text of an object.
+    pub details: Option<String>,
     /// What was held just now, if that was all.
     pub(crate) held: Option<Held>,
 }
@@ -116,7 +122,7 @@ impl Error {
     /// A failure without a path.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), path: None, os_code: None, reason: None, held: None }
+        Self { code, message: message.into(), path: None, os_code: None, reason: None, details: None, held: None }
     }
 
     /// A failure about `path`.

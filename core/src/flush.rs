@@ -98,7 +98,7 @@ impl Session {
         }
         for place in &taken.folders {
             // A folder that is gone needs no flush.
-            if let Ok(folder) = self.root(place.0).open_folder(&place.1, Links::Refuse) {
+            if let Ok(folder) = self.root_at(place.0, &place.1).open_folder(&place.1, Links::Refuse) {
                 sys::sync_folder(folder).map_err(|errno| Error::from_errno(errno, shown(place), "flushing"))?;
             }
         }
@@ -108,7 +108,7 @@ impl Session {
 
     fn flush_files(&self, files: BTreeSet<Place>, failed: &mut BTreeMap<Place, Error>) {
         for place in files {
-            let file = match self.root(place.0).open(&place.1, OFlags::RDONLY, Links::Refuse) {
+            let file = match self.root_at(place.0, &place.1).open(&place.1, OFlags::RDONLY, Links::Refuse) {
                 Ok(file) => file,
                 // Removed, or replaced by something that is not ours, since it was written.
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NXIO) => continue,
@@ -129,7 +129,7 @@ impl Session {
     /// Flushes all folders on the way to a name: who made one of them may not have flushed it yet.
     pub(crate) fn flush_folders(&self, path: &HarnessPath) -> Result<()> {
         for place in changed_folders(path, 0) {
-            let folder = self.root(place.0).open_folder(&place.1, Links::Refuse);
+            let folder = self.root_at(place.0, &place.1).open_folder(&place.1, Links::Refuse);
             folder
                 .and_then(sys::sync_folder)
                 .map_err(|errno| Error { code: Code::IoError, ..Error::from_errno(errno, path, "flushing") })?;

@@ -15,7 +15,8 @@ use crate::clock::now_millis;
 use crate::error::{Code, Error, Reason, Result, errno_of};
 use crate::event::{Draft, Redaction};
 use crate::index::{self, Index, SessionRow};
-use crate::lock::LockFile;
+use crate::lock::{HeldLock, LockFile};
+use crate::persistent::{Declaration, Dirs, check_sources};
 use crate::root::{Resolver, open_name};
 use crate::session::record::{self, SessionRecord};
 use crate::session::{Opened, Session, key};
@@ -62,6 +63,10 @@ pub struct HostOptions {
     pub redaction: Redaction,
     /// `None`: the best that the kernel has.
     pub resolver: Option<Resolver>,
+    /// Persistent Dirs.
+    pub persistent_dirs: Vec<Declaration>,
+    /// What sources in a project lie below.
+    pub project_root: Option<PathBuf>,
 }
 
 /// What the sessions of a host share.
@@ -73,6 +78,21 @@ pub(crate) struct HostShared {
     pub(crate) index: Index,
     pub(crate) options: HostOptions,
     pub(crate) resolver: Resolver,
+    pub(crate) dirs: Dirs,
+    /// Names that differ in case only are one name in `dataDir`.
+    pub(crate) folds_case: bool,
+}
+
+impl HostShared {
+    /// Takes the lock of a store that is no folder. Held: an error to try again on.
+    pub(crate) fn lock_scope(&self, name: &str, what: &str, alone: bool) -> Result<HeldLock> {
+        let wrap = |errno| Error::from_errno(errno, "the folder of locks", "opening");
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let data_dir = fs::open(&self.path, flags, fs::Mode::empty()).map_err(wrap)?;
+        sys::make_folder(&data_dir, "locks").map_err(wrap)?;
+        let locks = open_name(&data_dir, "locks", OFlags::RDONLY | OFlags::DIRECTORY).map_err(wrap)?;
+        HeldLock::try_take_as(locks, name, what, alone)
+    }
 }
 
 /// An open `dataDir`.
@@ -88,6 +108,7 @@ pub struct Host {
 impl Host {
     /// Opens `data_dir`, making it where it is missing, and refuses one that cannot be used.
     pub fn open(data_dir: &Path, options: HostOptions) -> Result<Self> {
+        let dirs = Dirs::new(&options.persistent_dirs)?;
         let unusable = |what: &str, error: &std::io::Error| {
             let inner = Error::from_errno(errno_of(error), "dataDir", what);
             Error { message: format!("dataDir cannot be used: {} ({error})", data_dir.display()), path: None, ..inner }
@@ -117,7 +138,9 @@ impl Host {
         let index = Index::open(&path, folder, disk)?;
         check_locks_exclude(&probe)?;
         let identity = Stamp::of(&stat);
-        let shared = HostShared { path, sessions, trash, index, options, resolver };
+        let folds_case = crate::lock::names(&probe, "SESSIONS", &sessions);
+        let shared = HostShared { path, sessions, trash, index, options, resolver, dirs, folds_case };
+        check_sources(&shared, &shared.options.persistent_dirs)?;
         let open = Mutex::default();
         Ok(Self {
             shared: Arc::new(shared),

@@ -24,6 +24,7 @@ mod media;
 pub mod names;
 pub mod offload;
 pub mod path;
+pub mod persistent;
 mod publish;
 pub mod read;
 pub mod reference;
@@ -38,6 +39,7 @@ mod sys;
 mod trace;
 pub mod track;
 mod trash;
+mod tree;
 pub mod turn;
 pub mod write;
 

@@ -85,8 +85,8 @@ impl Session {
     /// What stands at a path, a link itself and not its target.
     pub fn stat(&self, path: &str) -> Result<Entry> {
         let path = self.resolve(path, Use::Stat)?;
-        let path = self.root(path.root).locate(&path, Links::FollowInside);
-        let stat = self.told(self.root(path.root).stat(&path))?;
+        let path = self.root_of(&path).locate(&path, Links::FollowInside);
+        let stat = self.told(self.root_of(&path).stat(&path))?;
         self.entry(&path, &stat)
     }
 
@@ -109,7 +109,7 @@ impl Session {
     /// Opens a listing.
     pub fn list(self: &Arc<Self>, path: &str, options: &ListOptions, cancel: Cancel) -> Result<Listing> {
         let path = self.resolve(path, Use::List)?;
-        let path = self.root(path.root).locate(&path, Links::FollowInside);
+        let path = self.root_of(&path).locate(&path, Links::FollowInside);
         let pattern = options.pattern.as_deref().map(glob).transpose()?;
         let left = options.limit.unwrap_or(u64::MAX);
         let mut listing = Listing {
@@ -125,7 +125,7 @@ impl Session {
             cancel,
         };
         let folder = self
-            .root(path.root)
+            .root_of(&path)
             .open(&path.segments, OFlags::RDONLY | OFlags::DIRECTORY, Links::FollowInside)
             .map_err(|errno| refused_link(errno, &path, "listing"));
         let folder = self.told(folder)?;
@@ -161,7 +161,7 @@ impl Session {
     /// Hashes a file that another program made and records what it is now.
     fn learn(&self, path: &HarnessPath) -> Result<Option<Facts>> {
         use crate::digest::Digest;
-        let Ok((file, stat)) = self.root(path.root).open_file(path) else { return Ok(None) };
+        let Ok((file, stat)) = self.root_of(path).open_file(path) else { return Ok(None) };
         let stamp = Stamp::of(&stat);
         let fresh = stamp.is_fresh();
         let (digest, bytes) = Digest::read(std::fs::File::from(file), path, &Cancel::new())?;

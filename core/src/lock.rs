@@ -76,10 +76,15 @@ pub struct HeldLock(#[expect(dead_code, reason = "held for its lock")] File);
 impl HeldLock {
     /// Takes the lock file `name` in `folder` if nobody has it, in this process or another.
     pub(crate) fn try_take(folder: impl AsFd, name: &str, what: &str) -> Result<Self> {
+        Self::try_take_as(folder, name, what, true)
+    }
+
+    /// The same; unless `alone`, together with others that take it so.
+    pub(crate) fn try_take_as(folder: impl AsFd, name: &str, what: &str, alone: bool) -> Result<Self> {
         loop {
             let file = open_or_make(&folder, name).map_err(|errno| Error::from_errno(errno, what, "opening"))?;
             let file = File::from(file);
-            lock_now(&file, what)?;
+            told(if alone { file.try_lock() } else { file.try_lock_shared() }, what)?;
             if names(&folder, name, &file) {
                 return Ok(Self(file));
             }
@@ -88,7 +93,11 @@ impl HeldLock {
 }
 
 fn lock_now(file: &File, what: &str) -> Result<()> {
-    match file.try_lock() {
+    told(file.try_lock(), what)
+}
+
+fn told(locked: std::result::Result<(), std::fs::TryLockError>, what: &str) -> Result<()> {
+    match locked {
         Ok(()) => Ok(()),
         Err(std::fs::TryLockError::WouldBlock) => Err(Error::held(what)),
         Err(std::fs::TryLockError::Error(error)) => Err(Error::from_errno(errno_of(&error), what, "locking")),

@@ -127,24 +127,6 @@ impl HarnessPath {
         Ok(())
     }
 
-    /// Refuses what a writer may never change: roots, and what lies under `/persistent` without a Persistent Dir.
-    pub fn check_policy(&self, purpose: Use) -> Result<()> {
-        if self.segments.is_empty() && matches!(purpose, Use::Write | Use::Remove) {
-            return Err(Error::denied(
-                Reason::Root,
-                self,
-                format!("{self} is a managed root: it cannot be replaced or removed"),
-            ));
-        }
-        if self.root == Root::Persistent && !self.segments.is_empty() {
-            let text = format!(
-                "No Persistent Dir covers {self}: declare one, or use the managed roots /session and /artifacts"
-            );
-            return Err(Error::denied(Reason::UndeclaredPersistentDir, self, text));
-        }
-        Ok(())
-    }
-
     /// One more segment, as found on the disk.
     #[must_use]
     pub fn join(&self, name: &str) -> Self {

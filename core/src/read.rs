@@ -46,7 +46,7 @@ impl Session {
     /// Reads a file, or a range of one.
     pub fn read(&self, path: &str, options: &ReadOptions, cancel: &Cancel) -> Result<FileData> {
         let path = self.resolve(path, Use::Read)?;
-        let path = self.root(path.root).locate(&path, Links::FollowInside);
+        let path = self.root_of(&path).locate(&path, Links::FollowInside);
         // A file that another program writes to in place while we read it is read anew; ours are never changed in place.
         for tries_left in (0..5).rev() {
             cancel.check()?;
@@ -70,7 +70,7 @@ impl Session {
         last: bool,
         cancel: &Cancel,
     ) -> Result<Option<FileData>> {
-        let (file, stat) = self.root(path.root).open_file(path)?;
+        let (file, stat) = self.root_of(path).open_file(path)?;
         let stamp = Stamp::of(&stat);
         let range = clamp(options.start, options.end, stamp.size, path)?;
         check_cap(path, range.end - range.start, options.max_bytes)?;
@@ -107,8 +107,8 @@ impl Session {
     /// Opens a file to be read piece by piece.
     pub fn open_read(&self, path: &str, from: Option<u64>, to: Option<u64>) -> Result<OpenRead> {
         let path = self.resolve(path, Use::Read)?;
-        let path = self.root(path.root).locate(&path, Links::FollowInside);
-        let (file, stat) = self.told(self.root(path.root).open_file(&path))?;
+        let path = self.root_of(&path).locate(&path, Links::FollowInside);
+        let (file, stat) = self.told(self.root_of(&path).open_file(&path))?;
         let size = Stamp::of(&stat).size;
         let range = clamp(from, to, size, &path)?;
         let mut file = File::from(file);
@@ -116,7 +116,7 @@ impl Session {
             .map_err(|error| Error::from_errno(errno_of(&error), &path, "reading"))?;
         // To the end means to the end that it has when it is reached.
         let left = if to.is_none() { u64::MAX } else { range.end - range.start };
-        Ok(OpenRead { file, path, size, left })
+        Ok(OpenRead { file, path: path.to_string(), size, left })
     }
 }
 
@@ -124,16 +124,21 @@ impl Session {
 #[derive(Debug)]
 pub struct OpenRead {
     file: File,
-    path: HarnessPath,
+    path: String,
     size: u64,
     left: u64,
 }
 
 impl OpenRead {
+    /// All of an open file.
+    pub(crate) fn whole(file: File, path: String, size: u64) -> Self {
+        Self { file, path, size, left: u64::MAX }
+    }
+
     /// As on the disk.
     #[must_use]
-    pub fn path(&self) -> String {
-        self.path.to_string()
+    pub fn path(&self) -> &str {
+        &self.path
     }
 
     /// The file's size when it was opened.
@@ -151,6 +156,25 @@ impl OpenRead {
             .map_err(|error| Error::from_errno(errno_of(&error), &self.path, "reading"))?;
         self.left -= read as u64;
         Ok(piece)
+    }
+}
+
+/// Reads a file to its end, piece by piece.
+pub(crate) fn copy(
+    mut file: impl Read,
+    path: &HarnessPath,
+    cancel: &Cancel,
+    mut sink: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut buffer = vec![0; 256 * 1024];
+    loop {
+        cancel.check()?;
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(read) => sink(&buffer[..read])?,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::from_errno(errno_of(&error), path, "reading")),
+        }
     }
 }
 

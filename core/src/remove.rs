@@ -55,7 +55,7 @@ impl Session {
         let started = Instant::now();
         for _ in 0..32 {
             cancel.check()?;
-            let path = self.root(path.root).locate(&path, Links::Refuse);
+            let path = self.root_of(&path).locate(&path, Links::Refuse);
             match self.told(self.remove_once(&path, options, cancel, started)) {
                 Ok(Removal::Done) => return Ok(()),
                 Ok(Removal::Again) => {}
@@ -77,7 +77,7 @@ impl Session {
             Some(wanted) => Some(self.expect_version(path, wanted, cancel)?),
             None => None,
         };
-        let parent = self.root(path.root).open_parent(path)?;
+        let parent = self.root_of(path).open_parent(path)?;
         let name = path.segments.last().map_or("", String::as_str);
         let locked = self.lock_publish()?;
         let stat = fs::statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW)

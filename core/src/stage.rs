@@ -114,6 +114,11 @@ pub(crate) struct Staged {
 }
 
 impl Staged {
+    /// Takes over a new empty file of that name in some staging folder.
+    pub(crate) fn named(file: File, name: String, path: HarnessPath) -> Self {
+        Self { file, name: Some(name), hash: Sha256::new(), bytes: 0, limit: None, path }
+    }
+
     /// Appends.
     pub(crate) fn write(&mut self, batch: &[u8]) -> Result<()> {
         let bytes = self.bytes + batch.len() as u64;

@@ -3,8 +3,6 @@
 use rustix::fs::Stat;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Youngest age at which a stamp proves something: two ticks of the coarsest kernel clock in use (100 Hz).
-const SETTLED_NANOS: i128 = 20_000_000;
 /// The same where the file system stores whole seconds.
 const SETTLED_NANOS_WHOLE_SECONDS: i128 = 2_000_000_000;
 
@@ -24,6 +22,9 @@ pub struct Stamp {
 }
 
 impl Stamp {
+    /// Youngest age at which a stamp proves something: two ticks of the coarsest kernel clock in use (100 Hz).
+    pub(crate) const SETTLED_NANOS: i64 = 20_000_000;
+
     /// From what fstat says.
     #[must_use]
     #[expect(
@@ -53,7 +54,7 @@ impl Stamp {
 
     fn is_fresh_at(&self, now_nanos: i128) -> bool {
         let whole_seconds = self.ctime % 1_000_000_000 == 0 && self.mtime % 1_000_000_000 == 0;
-        let settled = if whole_seconds { SETTLED_NANOS_WHOLE_SECONDS } else { SETTLED_NANOS };
+        let settled = if whole_seconds { SETTLED_NANOS_WHOLE_SECONDS } else { i128::from(Self::SETTLED_NANOS) };
         // A time in the future (the clock was set back) proves nothing either.
         now_nanos - i128::from(self.ctime) < settled
     }

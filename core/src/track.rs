@@ -179,7 +179,7 @@ impl Session {
     /// `None`: gone meanwhile, or no regular file any more.
     fn hash(&self, path: &str) -> Result<Option<(Stamp, Digest)>> {
         let Some(path) = split(path) else { return Ok(None) };
-        let Ok((file, stat)) = self.root(path.root).open_file(&path) else { return Ok(None) };
+        let Ok((file, stat)) = self.root_of(&path).open_file(&path) else { return Ok(None) };
         Ok(Some((Stamp::of(&stat), Digest::read(File::from(file), &path, &Cancel::new())?.0)))
     }
 

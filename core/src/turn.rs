@@ -1,6 +1,7 @@
 //! Turns and the staging of messages: one at a time a session, in this process and across processes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::error::{Code, Error, Result};
 use crate::index;
@@ -18,6 +19,24 @@ impl Session {
         // A delete takes the same lock before the session goes.
         self.check_exists()?;
         Ok(held)
+    }
+
+    /// Begins a turn now or not at all.
+    pub fn begin_turn_at_once(&self) -> Result<HeldLock> {
+        for _ in 0..5 {
+            match self.begin_turn() {
+                // Somebody may only have asked whether it is held.
+                Err(error) if error.is_held() => std::thread::sleep(Duration::from_millis(1)),
+                other => return other,
+            }
+        }
+        self.begin_turn()
+    }
+
+    /// Whether a turn runs, in whatever process.
+    #[must_use]
+    pub fn is_turn_running(&self) -> bool {
+        HeldLock::try_take(self.folder(), "turn.lock", "The session's turn").is_err_and(|error| error.is_held())
     }
 
     /// Begins to stage messages. Held by another: an error to try again on.

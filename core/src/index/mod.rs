@@ -1,6 +1,7 @@
 //! The index: what is known of sessions and files without reading them, in one SQLite database per `dataDir`
 //! (STORAGE, "Database"). The file system is the truth; a lost or damaged index is made anew from the session folders.
 
+mod checkouts;
 mod damage;
 mod files;
 mod messages;
@@ -17,6 +18,7 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use crate::error::{Code, Error, Held, Result};
 use crate::sys::DiskKind;
 
+pub(crate) use checkouts::{DirRecord, checkout, dir, drop_dir, put_dir, put_path};
 pub(crate) use damage::Rebuilt;
 pub use files::{Artifact, Facts};
 pub(crate) use files::{delete_below, delete_row, row, rows_below, upsert};
@@ -114,9 +116,18 @@ impl Index {
 
     /// As [`Self::write`], for what cannot be done again: waits for another process that holds the database.
     pub(crate) fn write_waiting<T>(&self, change: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        self.write_through(false, change)
+    }
+
+    /// The same; `flushed`: it is on the disk when this returns.
+    pub(crate) fn write_through<T>(
+        &self,
+        flushed: bool,
+        change: impl Fn(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T> {
         let started = Instant::now();
         loop {
-            match self.write(&change) {
+            match if flushed { self.write_flushed(&change) } else { self.write(&change) } {
                 Err(error) if error.is_held() && started.elapsed() < error.patience() => {
                     std::thread::sleep(Duration::from_millis(5));
                 }

@@ -14,7 +14,7 @@ const OPENING: Duration = Duration::from_secs(10);
 /// How long a transaction waits in SQLite: long enough for one of another process; who waits longer sleeps elsewhere.
 const TRANSACTION: Duration = Duration::from_millis(5);
 /// Of the tables below.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 const TABLES: &str = "
 CREATE TABLE sessions (
@@ -50,6 +50,32 @@ CREATE TABLE messages (              -- whose files were staged
   PRIMARY KEY (session, id)
 ) WITHOUT ROWID;
 CREATE TABLE flushes (at INTEGER NOT NULL);
+";
+
+/// Since version 2.
+const PERSISTENT_TABLES: &str = "
+CREATE TABLE dirs (                  -- Persistent Dirs that were loaded
+  id INTEGER PRIMARY KEY,
+  session INTEGER NOT NULL,
+  name TEXT NOT NULL,                -- its harness path
+  source TEXT NOT NULL,              -- what it was loaded from
+  cursor TEXT,                       -- the store's, JSON text
+  must_load INTEGER NOT NULL,        -- before the next commit
+  commit_id TEXT, commit_key BLOB,   -- of one that was started and not recorded
+  UNIQUE (session, name)
+);
+CREATE TABLE checkouts (             -- their paths
+  dir INTEGER NOT NULL,
+  path TEXT NOT NULL,                -- in the dir
+  base_bytes INTEGER, base_sha256 BLOB, base_tag TEXT,     -- in the store; NULL: not there
+  stamp BLOB, seen_sha256 BLOB,                            -- in the checkout; NULL: not there
+  sent BLOB,                                               -- by a commit whose outcome is not recorded; empty: a deletion
+  their_state INTEGER, their_bytes INTEGER, their_sha256 BLOB, their_tag TEXT,  -- 1 incoming, 2 conflict, 3 blocked by one
+  since INTEGER,                                           -- there is an uncommitted change
+  attempts INTEGER NOT NULL, error_code TEXT, error_message TEXT,
+  PRIMARY KEY (dir, path)
+) WITHOUT ROWID;
+CREATE INDEX pending ON checkouts (dir) WHERE since IS NOT NULL;
 ";
 
 /// Opens, and makes what is missing. With a new database, how many sessions it was filled with, unless none.
@@ -101,6 +127,7 @@ fn migrate(connection: &mut Connection, folder: &Path) -> rusqlite::Result<Optio
         // Another process may have been first.
         if version(&transaction)? == 0 {
             transaction.execute_batch(TABLES)?;
+            transaction.execute_batch(PERSISTENT_TABLES)?;
             // In the same transaction: nobody ever sees a database without the sessions that are there.
             filled = damage::fill(&transaction, folder)?;
             transaction.pragma_update(None, "user_version", VERSION)?;
@@ -109,6 +136,14 @@ fn migrate(connection: &mut Connection, folder: &Path) -> rusqlite::Result<Optio
         // The names of the new files; where that cannot be flushed, the index is made anew after a power cut.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
+    if version(connection)? == 1 {
+        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        if version(&transaction)? == 1 {
+            transaction.execute_batch(PERSISTENT_TABLES)?;
+            transaction.pragma_update(None, "user_version", VERSION)?;
+        }
+        transaction.commit()?;
+    }
     if version(connection)? > VERSION {
         let text = "it was made by a newer version of @little-stack/files".to_owned();
         return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_ERROR), Some(text)));
@@ -116,6 +151,7 @@ fn migrate(connection: &mut Connection, folder: &Path) -> rusqlite::Result<Optio
     // Read something of each table, so that most damage shows here and not in the middle of a call.
     connection.query_row("SELECT count(*) FROM (SELECT 1 FROM sessions LIMIT 1)", [], |_| Ok(()))?;
     connection.query_row("SELECT count(*) FROM (SELECT 1 FROM files LIMIT 1)", [], |_| Ok(()))?;
+    connection.query_row("SELECT count(*) FROM (SELECT 1 FROM checkouts LIMIT 1)", [], |_| Ok(()))?;
     Ok((filled > 0).then_some(filled))
 }
 

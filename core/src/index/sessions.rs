@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::checkouts::PENDING;
 use crate::session::record::SessionRecord;
 
 /// What the index knows of a session.
@@ -23,6 +24,8 @@ pub struct SessionRow {
     pub files: u64,
     /// Their size together.
     pub bytes: u64,
+    /// Uncommitted changes in its Persistent Dirs, as of the last scans.
+    pub pending: u64,
 }
 
 const COLUMNS: &str = "instance, key, id, created_at, updated_at, metadata, files, bytes";
@@ -37,20 +40,21 @@ fn read(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         metadata: row.get(5)?,
         files: row.get::<_, i64>(6)?.try_into().unwrap_or(0),
         bytes: row.get::<_, i64>(7)?.try_into().unwrap_or(0),
+        pending: row.get::<_, i64>(8)?.try_into().unwrap_or(0),
     })
 }
 
 /// The row of a folder.
 pub(crate) fn by_key(connection: &Connection, key: &str) -> rusqlite::Result<Option<SessionRow>> {
     connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM sessions WHERE key = ?1"))?
+        .prepare_cached(&format!("SELECT {COLUMNS}, {PENDING} FROM sessions WHERE key = ?1"))?
         .query_row([key], read)
         .optional()
 }
 
 /// At most `limit` rows in the order of their ids' bytes, those after `after`.
 pub(crate) fn page(connection: &Connection, limit: u32, after: Option<&str>) -> rusqlite::Result<Vec<SessionRow>> {
-    let sql = format!("SELECT {COLUMNS} FROM sessions WHERE ?1 IS NULL OR id > ?1 ORDER BY id LIMIT ?2");
+    let sql = format!("SELECT {COLUMNS}, {PENDING} FROM sessions WHERE ?1 IS NULL OR id > ?1 ORDER BY id LIMIT ?2");
     connection.prepare_cached(&sql)?.query_map(params![after, limit], read)?.collect()
 }
 
@@ -81,6 +85,8 @@ pub(crate) fn insert(
 pub(crate) fn drop_session(connection: &Connection, instance: i64) -> rusqlite::Result<()> {
     connection.execute("DELETE FROM files WHERE session = ?1", [instance])?;
     connection.execute("DELETE FROM messages WHERE session = ?1", [instance])?;
+    connection.execute("DELETE FROM checkouts WHERE dir IN (SELECT id FROM dirs WHERE session = ?1)", [instance])?;
+    connection.execute("DELETE FROM dirs WHERE session = ?1", [instance])?;
     connection.execute("DELETE FROM sessions WHERE instance = ?1", [instance])?;
     Ok(())
 }

@@ -33,18 +33,27 @@ pub enum Links {
     FollowInside,
 }
 
-/// The open folder of a managed root.
+/// The open folder of a managed root, or of a Persistent Dir.
 #[derive(Debug)]
 pub struct RootDir {
     folder: OwnedFd,
     resolver: Resolver,
+    /// How many of a path's first segments the folder itself stands for.
+    above: usize,
 }
 
 impl RootDir {
     /// Takes over an open folder.
     #[must_use]
     pub fn new(folder: OwnedFd, resolver: Resolver) -> Self {
-        Self { folder, resolver }
+        Self { folder, resolver, above: 0 }
+    }
+
+    /// A folder in a managed root that no look-up leaves either: paths that come here start with `above` segments of its
+    /// own.
+    #[must_use]
+    pub(crate) fn inner(folder: OwnedFd, resolver: Resolver, above: usize) -> Self {
+        Self { folder, resolver, above }
     }
 
     /// The folder itself.
@@ -55,6 +64,7 @@ impl RootDir {
 
     /// Opens what `segments` name.
     pub fn open(&self, segments: &[String], flags: OFlags, links: Links) -> rustix::io::Result<OwnedFd> {
+        let segments = segments.get(self.above..).unwrap_or_default();
         if self.resolver == Resolver::Openat2 {
             let path: PathBuf = if segments.is_empty() { ".".into() } else { segments.iter().collect() };
             // O_PATH allows only few flags beside it.
@@ -82,7 +92,7 @@ impl RootDir {
     #[must_use]
     pub fn locate(&self, path: &HarnessPath, links: Links) -> HarnessPath {
         let mut found = path.clone();
-        for at in 0..found.segments.len() {
+        for at in self.above..found.segments.len() {
             let Some(composed) = to_nfc(&found.segments[at]) else { continue };
             let exact = self
                 .open_folder(&found.segments[..at], links)
@@ -110,8 +120,8 @@ impl RootDir {
         }
         let wrap = |errno| refused_link(errno, path, "making folders for");
         let mut folder = self.open_folder(&[], Links::Refuse).map_err(wrap)?;
-        let mut had = 0;
-        for (level, name) in above.iter().enumerate() {
+        let mut had = self.above;
+        for (level, name) in above.iter().enumerate().skip(self.above) {
             let next = match walk::step(folder.as_fd(), name) {
                 Err(Errno::NOENT) => sys::make_folder(&folder, name).and_then(|_| walk::step(folder.as_fd(), name)),
                 other => other.inspect(|_| had += usize::from(level == had)),
@@ -148,10 +158,10 @@ impl RootDir {
     /// What stands at `path`, a link itself and not its target.
     pub fn stat(&self, path: &HarnessPath) -> Result<Stat> {
         let result = match path.segments.split_last() {
-            None => fs::fstat(&self.folder),
-            Some((name, above)) => self
+            Some((name, above)) if path.segments.len() > self.above => self
                 .open_folder(above, Links::FollowInside)
                 .and_then(|folder| fs::statat(&folder, name.as_str(), AtFlags::SYMLINK_NOFOLLOW)),
+            _ => fs::fstat(&self.folder),
         };
         result.map_err(|errno| refused_link(errno, path, "looking at"))
     }

@@ -62,6 +62,28 @@ impl Session {
         Ok(())
     }
 
+    /// One event, while the session is open, for a link or special file in a Persistent Dir.
+    pub(crate) fn tell_odd(&self, path: &str) {
+        let first = self.odd.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+        if !first {
+            return;
+        }
+        let message = format!("{path} is a link or a special file, not a regular file: it is not committed.");
+        let refusal = Refusal {
+            operation: "commit",
+            code: Code::NotRegularFile.as_str(),
+            message: &message,
+            path: Some(path),
+            reason: None,
+            source: None,
+            turn_id: None,
+        };
+        // Another process holds the index: it is told of the next time.
+        if self.refused(&refusal).is_err() {
+            self.odd.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+        }
+    }
+
     /// An event that the caller has composed: `metadata` is JSON text of an object, whose own `metadata` is redacted.
     pub fn tell(&self, kind: &str, metadata: &str, turn_id: Option<&str>) -> Result<()> {
         let mut fields: Value = serde_json::from_str(metadata)

@@ -36,7 +36,7 @@ impl Session {
             return Ok(Some(facts));
         }
         // Gone or replaced since: no longer the file that was asked about.
-        let Ok((file, stat)) = self.root(path.root).open_file(path) else { return Ok(None) };
+        let Ok((file, stat)) = self.root_of(path).open_file(path) else { return Ok(None) };
         if facts.stamp != Stamp::of(&stat) {
             return Ok(None);
         }
@@ -94,7 +94,7 @@ impl Session {
             let text = format!("{path} {what}. Read it again, then retry with its sha256.");
             Error::at(Code::StaleVersion, path, text)
         };
-        let (file, stat) = match self.root(path.root).open_file(path) {
+        let (file, stat) = match self.root_of(path).open_file(path) {
             Err(error) if error.code == Code::NotFound => return Err(stale("is not there any more")),
             other => other?,
         };

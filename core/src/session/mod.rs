@@ -5,20 +5,23 @@ mod facts;
 pub mod key;
 pub mod record;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::OFlags;
 
+use crate::cancel::Cancel;
 use crate::error::{Code, Error, Result};
 use crate::flush::Unflushed;
-use crate::host::HostShared;
+use crate::host::{Durability, HostShared};
 use crate::index::{self, SessionRow};
 use crate::lock::{LockFile, Locked, names};
 use crate::path::{HarnessPath, Root, Use};
+use crate::persistent::Declared;
 use crate::root::{RootDir, open_name};
 use crate::stage::Staging;
 use crate::{scan, sys};
@@ -35,12 +38,16 @@ pub struct Session {
     pub(crate) instance: i64,
     folder: OwnedFd,
     roots: [RootDir; Root::ALL.len()],
+    /// Of the host's Persistent Dirs, in their order.
+    dirs: Vec<RootDir>,
     pub(crate) staging: Staging,
     publish_lock: LockFile,
     pub(crate) unflushed: Mutex<Unflushed>,
     pub(crate) flushing: Mutex<()>,
     trace: Mutex<Option<File>>,
     events: Mutex<VecDeque<String>>,
+    /// Links and special files in Persistent Dirs that were told of.
+    odd: Mutex<HashSet<String>>,
 }
 
 /// The parts that [`crate::host::Host`] has opened.
@@ -64,6 +71,7 @@ impl Session {
         };
         let [first, second, third] = Root::ALL;
         let roots = [open_root(first)?, open_root(second)?, open_root(third)?];
+        let dirs = open_dirs(&host, &roots[1])?;
         let publish_lock = LockFile::open(&folder, "publish.lock", "The session's publish lock")?;
         Ok(Self {
             host,
@@ -72,12 +80,14 @@ impl Session {
             instance,
             folder,
             roots,
+            dirs,
             staging,
             publish_lock,
             unflushed: Mutex::default(),
             flushing: Mutex::default(),
             trace: Mutex::default(),
             events: Mutex::default(),
+            odd: Mutex::default(),
         })
     }
 
@@ -93,6 +103,25 @@ impl Session {
         self.host.path.join("sessions").join(&self.key).join(root.name())
     }
 
+    /// The real folders of the Persistent Dirs, in the order in which they were declared.
+    #[must_use]
+    pub fn persistent_host_paths(&self) -> Vec<PathBuf> {
+        let root = self.host_path(Root::Persistent);
+        self.host.dirs.iter().map(|dir| dir.segments.iter().fold(root.clone(), |path, name| path.join(name))).collect()
+    }
+
+    /// Which of the declared Persistent Dirs hold a path; `below`: also those that lie below it. None for a path that the
+    /// grammar refuses.
+    #[must_use]
+    pub fn persistent_dirs_at(&self, path: &str, below: bool) -> Vec<usize> {
+        let Ok(path) = HarnessPath::parse(path, Use::List) else { return Vec::new() };
+        match self.host.dirs.holding(&path) {
+            Some(dir) => vec![dir],
+            None if below => self.host.dirs.below(&path).collect(),
+            None => Vec::new(),
+        }
+    }
+
     pub(crate) fn root(&self, root: Root) -> &RootDir {
         match root {
             Root::Artifacts => &self.roots[0],
@@ -101,10 +130,21 @@ impl Session {
         }
     }
 
+    /// The handle beneath which a path is looked up: of the Persistent Dir that holds it, else of its root.
+    pub(crate) fn root_of(&self, path: &HarnessPath) -> &RootDir {
+        self.root_at(path.root, &path.segments)
+    }
+
+    /// The same for a path in two parts.
+    pub(crate) fn root_at(&self, root: Root, segments: &[String]) -> &RootDir {
+        let inside = |dir: &Declared| root == Root::Persistent && segments.starts_with(&dir.segments);
+        let dir = self.host.dirs.iter().position(inside);
+        dir.map_or_else(|| self.root(root), |index| &self.dirs[index])
+    }
+
     /// Reads `text` as a path for `purpose`, and refuses what policy forbids, before anything is touched.
     pub(crate) fn resolve(&self, text: &str, purpose: Use) -> Result<HarnessPath> {
-        let path = HarnessPath::parse(text, purpose)?;
-        path.check_policy(purpose)?;
+        let path = self.host.dirs.check(HarnessPath::parse(text, purpose)?, purpose)?;
         self.check_exists()?;
         Ok(path)
     }
@@ -131,6 +171,28 @@ impl Session {
         // A delete takes this lock too, so from here on the session stays.
         self.check_exists()?;
         Ok(locked)
+    }
+
+    /// The same for what is under way already: waits for it, as long as its patience says.
+    pub(crate) fn lock_publish_waiting(&self, cancel: &Cancel) -> Result<Locked<'_>> {
+        let started = Instant::now();
+        loop {
+            cancel.check()?;
+            match self.lock_publish() {
+                Err(error) if error.is_held() && started.elapsed() < error.patience() => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Counts files that came and went by another way than a write.
+    pub(crate) fn count(&self, change: index::Change) -> Result<()> {
+        let write = |connection: &rusqlite::Connection| {
+            index::change(connection, self.instance, change, crate::clock::now_millis()).map(|_| ())
+        };
+        self.host.index.write_waiting(write)
     }
 
     /// Counts what is in the roots, and tells what the index knows.
@@ -177,9 +239,25 @@ impl Session {
         self.events.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
+    /// Whether what has to outlive a power cut is flushed.
+    pub(crate) fn flushes(&self) -> bool {
+        self.host.options.durability != Durability::None
+    }
+
     pub(crate) fn folder(&self) -> &OwnedFd {
         &self.folder
     }
+}
+
+/// Opens the folders of the host's Persistent Dirs, making what is missing.
+fn open_dirs(host: &HostShared, persistent: &RootDir) -> Result<Vec<RootDir>> {
+    let open = |dir: &Declared| {
+        let path = dir.path();
+        // A name below it, so that its own folder is made as well.
+        let (folder, _) = persistent.make_parent(&path.join("_"))?;
+        Ok(RootDir::inner(folder, host.resolver, dir.segments.len()))
+    };
+    host.dirs.iter().map(open).collect()
 }
 
 fn shown_id(id: &str) -> String {

@@ -16,7 +16,7 @@ use crate::error::{Code, Error, Result};
 use crate::host::Durability;
 use crate::index::{self, Artifact, Change, Facts};
 use crate::media;
-use crate::path::{HarnessPath, Use};
+use crate::path::{HarnessPath, Root, Use};
 use crate::publish::{self, Swapped};
 use crate::root::{Links, expect_regular, open_name, refused_link};
 use crate::session::{Expected, Session, is_artifact};
@@ -157,7 +157,9 @@ impl PendingWrite {
     fn publish_now(&mut self) -> Result<Written> {
         self.cancel.check()?;
         let durable = self.session.host.options.durability == Durability::Write;
-        if durable && !self.synced {
+        // What a power cut could leave empty in a Persistent Dir would be committed over the developer's good file.
+        let ahead = durable || (self.path.root == Root::Persistent && self.session.flushes());
+        if ahead && !self.synced {
             self.staged()?.sync()?;
             self.synced = true;
         }
@@ -165,7 +167,7 @@ impl PendingWrite {
         let session = Arc::clone(&self.session);
         // Whoever races us every time is writing all the time; nobody is that quick that often.
         for _ in 0..32 {
-            let path = session.root(self.path.root).locate(&self.path, Links::Refuse);
+            let path = session.root_of(&self.path).locate(&self.path, Links::Refuse);
             let expected = match self.options.if_match {
                 Some(wanted) => Some(session.expect_version(&path, wanted, &self.cancel)?),
                 None => None,
@@ -202,7 +204,7 @@ impl PendingWrite {
     /// Under the lock: looks at what stands there, makes the folders, places the file.
     fn place(&mut self, path: HarnessPath, expected: Option<&Expected>) -> std::result::Result<Placed, Race> {
         let session = Arc::clone(&self.session);
-        let root = session.root(path.root);
+        let root = session.root_of(&path);
         let before = match root.stat(&path) {
             Ok(stat) => Some(stat),
             Err(error) if error.code == Code::NotFound => None,
@@ -370,7 +372,7 @@ impl PendingWrite {
             }
             (None, Some(staged)) => {
                 let _ = publish::take_back(&session.staging, staged, &placed.parent, name);
-                session.root(placed.path.root).unmake_parent(&placed.path, placed.had);
+                session.root_of(&placed.path).unmake_parent(&placed.path, placed.had);
             }
             // What stood there is gone on a file system without exchange.
             _ => {}

@@ -1,0 +1,157 @@
+//! What a load brings: which paths the store holds, and the contents that are new.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustix::fs::Mode;
+
+use super::batch::Batch;
+use super::checkout::Checkout;
+use super::row::{Held, Row};
+use crate::digest::Digest;
+use crate::error::{Code, Error, Result};
+use crate::path::{HarnessPath, Use};
+use crate::stage::Staged;
+use crate::track::Version;
+
+/// A file that the store holds.
+#[derive(Debug)]
+pub(crate) struct Given {
+    pub(crate) held: Held,
+    /// Its name in the batch; `None`: the content is the base's.
+    pub(crate) staged: Option<String>,
+}
+
+/// A load under way.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    pub(crate) batch: Batch,
+    /// What is not given is gone from the store; else it is as it was.
+    pub(crate) complete: bool,
+    /// Paths whose uncommitted changes yield to what comes.
+    pub(crate) discard: BTreeSet<String>,
+    pub(crate) given: BTreeMap<String, Given>,
+    pub(crate) gone: BTreeSet<String>,
+    /// What the store holds and no path can name.
+    pub(crate) skipped: u64,
+}
+
+/// What to do about a file of the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// The base has this version.
+    No,
+    /// Its content is to be given.
+    Yes,
+    /// No path can name it.
+    Unnameable,
+}
+
+impl Incoming {
+    pub(crate) fn new(checkout: &Checkout, complete: bool, discard: Vec<String>) -> Result<Self> {
+        let batch = Batch::new(checkout.session.staging.folder())?;
+        let (given, gone) = (BTreeMap::new(), BTreeSet::new());
+        Ok(Self { batch, complete, discard: discard.into_iter().collect(), given, gone, skipped: 0 })
+    }
+
+    /// The store holds `path` with the version that it calls `tag`.
+    pub(crate) fn list(&mut self, checkout: &Checkout, path: &str, tag: Option<&str>) -> Wanted {
+        if parse(checkout, path).is_err() {
+            self.skipped += 1;
+            return Wanted::Unnameable;
+        }
+        let base = checkout.rows.get(path).and_then(|row| row.base.as_ref());
+        let same = base.filter(|base| tag.is_some() && base.tag.as_deref() == tag && !self.discard.contains(path));
+        let Some(base) = same else { return Wanted::Yes };
+        self.given.insert(path.to_owned(), Given { held: base.clone(), staged: None });
+        Wanted::No
+    }
+
+    /// Begins a content.
+    pub(crate) fn begin(&mut self, checkout: &Checkout, path: &str) -> Result<Staged> {
+        let full = parse(checkout, path)?;
+        self.batch.stage(&full, Mode::RUSR | Mode::WUSR)
+    }
+
+    /// A content that was staged.
+    pub(crate) fn end(
+        &mut self,
+        checkout: &Checkout,
+        path: &str,
+        tag: Option<String>,
+        mut staged: Staged,
+    ) -> Result<()> {
+        let version = Version { bytes: staged.bytes(), digest: staged.digest() };
+        let name = staged.name_mut().take().unwrap_or_default();
+        drop(staged);
+        let name = if self.needs(checkout.rows.get(path), path, version.digest) {
+            Some(name)
+        } else {
+            self.batch.discard(&name);
+            None
+        };
+        self.give(path, Given { held: Held { version, tag }, staged: name })
+    }
+
+    /// A whole content.
+    pub(crate) fn put(&mut self, checkout: &Checkout, path: &str, bytes: &[u8], tag: Option<String>) -> Result<()> {
+        parse(checkout, path)?;
+        let digest = Digest::of(bytes);
+        if !self.needs(checkout.rows.get(path), path, digest) {
+            let version = Version { bytes: bytes.len() as u64, digest };
+            return self.give(path, Given { held: Held { version, tag }, staged: None });
+        }
+        let mut staged = self.begin(checkout, path)?;
+        staged.write(bytes)?;
+        self.end(checkout, path, tag, staged)
+    }
+
+    /// These are gone from the store.
+    pub(crate) fn remove(&mut self, checkout: &Checkout, path: &str) -> Result<()> {
+        parse(checkout, path)?;
+        self.given.remove(path);
+        self.gone.insert(path.to_owned());
+        Ok(())
+    }
+
+    /// Whether a content could have to be put somewhere: not when it is the base's.
+    fn needs(&self, row: Option<&Row>, path: &str, digest: Digest) -> bool {
+        let base = row.and_then(Row::base);
+        base.is_none_or(|base| base.digest != digest) || self.discard.contains(path)
+    }
+
+    fn give(&mut self, path: &str, given: Given) -> Result<()> {
+        if self.given.insert(path.to_owned(), given).is_some() {
+            return Err(Error::new(Code::InvalidPath, format!("The store gives {path} twice")));
+        }
+        Ok(())
+    }
+
+    /// Refuses files that are folders of others, and names that this disk cannot tell apart.
+    pub(crate) fn check_names(&self, folds_case: bool) -> Result<()> {
+        let mut folded = BTreeMap::new();
+        for path in self.given.keys() {
+            let above =
+                path.match_indices('/').map(|(at, _)| &path[..at]).find(|above| self.given.contains_key(*above));
+            if let Some(above) = above {
+                let text = format!("The store holds both {above} and {path}: a file cannot be a folder as well");
+                return Err(Error::new(Code::InvalidPath, text));
+            }
+            if folds_case && let Some(other) = folded.insert(path.to_lowercase(), path) {
+                let text = format!("The store holds both {other} and {path}, which are one name on this disk");
+                return Err(Error::new(Code::InvalidPath, text));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A path in the dir: relative, plain, and one that the grammar takes.
+pub(crate) fn parse(checkout: &Checkout, path: &str) -> Result<HarnessPath> {
+    let whole = format!("{}/{path}", checkout.name);
+    let parsed = HarnessPath::parse(&whole, Use::Write)?;
+    if parsed.to_string() != whole {
+        let text = format!("{path:?} is no plain path: no leading slash, no empty segment, no . or ..");
+        return Err(Error::at(Code::InvalidPath, &whole, text));
+    }
+    Ok(parsed)
+}

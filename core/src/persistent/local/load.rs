@@ -1,0 +1,132 @@
+//! Reading a source: by stamps, and the contents where those have moved.
+
+use std::fs::File;
+
+use rustix::fd::AsFd;
+use rustix::fs::{self, FileType, OFlags};
+use rustix::io::Errno;
+
+use super::LocalStore;
+use crate::cancel::Cancel;
+use crate::digest::Digest;
+use crate::error::{Error, Result};
+use crate::persistent::checkout::Checkout;
+use crate::persistent::declared::RESERVED;
+use crate::persistent::incoming::{Given, Incoming};
+use crate::persistent::row::Held;
+use crate::read;
+use crate::root::{Links, RootDir, open_name};
+use crate::stamp::Stamp;
+use crate::track::Version;
+use crate::tree::{self, Found};
+
+/// What a source calls a version: the file's stamp.
+pub(super) fn tag_of(stamp: &Stamp) -> String {
+    let Stamp { dev, ino, size, mtime, ctime } = stamp;
+    format!("{dev:x}.{ino:x}.{size:x}.{mtime:x}.{ctime:x}")
+}
+
+/// The same, of a stamp that was just taken: one that proves nothing yet is equal to none.
+pub(super) fn fresh_tag_of(stamp: &Stamp) -> String {
+    let tag = tag_of(stamp);
+    if stamp.is_fresh() { format!("{tag}!") } else { tag }
+}
+
+impl LocalStore {
+    /// Gives all that the source holds.
+    pub(crate) fn load(&self, checkout: &Checkout, incoming: &mut Incoming, cancel: &Cancel) -> Result<()> {
+        let mut moved = Vec::new();
+        let mut skipped = 0;
+        tree::visit(self.source.folder(), &checkout.name, Some(RESERVED), &mut |found: &Found<'_>| {
+            let base = checkout.rows.get(found.path).and_then(|row| row.base.as_ref());
+            if found.kind != FileType::RegularFile || !found.nameable {
+                skipped += 1;
+                // Not content; but where content was it is no deletion either.
+                if let Some(base) = base {
+                    incoming.given.insert(found.path.to_owned(), Given { held: base.clone(), staged: None });
+                }
+                return Ok(());
+            }
+            let tag = tag_of(&Stamp::of(found.stat));
+            let same = base.filter(|base| base.tag.as_ref() == Some(&tag) && !incoming.discard.contains(found.path));
+            if let Some(base) = same {
+                incoming.given.insert(found.path.to_owned(), Given { held: base.clone(), staged: None });
+            } else {
+                moved.push(found.path.to_owned());
+            }
+            Ok(())
+        })?;
+        incoming.skipped += skipped;
+        let folder = open_name(self.source.folder(), ".", OFlags::RDONLY | OFlags::DIRECTORY);
+        let root = RootDir::new(folder.map_err(|errno| self.failed(errno))?, checkout.session.host.resolver);
+        for path in moved {
+            cancel.check()?;
+            self.read(checkout, incoming, &root, &path, cancel)?;
+        }
+        Ok(())
+    }
+
+    fn read(
+        &self,
+        checkout: &Checkout,
+        incoming: &mut Incoming,
+        root: &RootDir,
+        path: &str,
+        cancel: &Cancel,
+    ) -> Result<()> {
+        let base = checkout.rows.get(path).and_then(|row| row.base.as_ref());
+        let segments: Vec<String> = path.split('/').map(str::to_owned).collect();
+        let full = checkout.harness_path(path);
+        for _ in 0..5 {
+            let file = match root.open(&segments, OFlags::RDONLY, Links::Refuse) {
+                Ok(file) => File::from(file),
+                // Gone, or no file any more, since it was met.
+                Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
+                Err(Errno::LOOP | Errno::NXIO) => break,
+                Err(errno) => return Err(self.failed(errno)),
+            };
+            let stat = fs::fstat(file.as_fd()).map_err(|errno| self.failed(errno))?;
+            if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+                break;
+            }
+            let stamp = Stamp::of(&stat);
+            let tag = fresh_tag_of(&stamp);
+            let unchanged = |file: &File| {
+                fs::fstat(file).map(|after| Stamp::of(&after) == stamp).map_err(|errno| self.failed(errno))
+            };
+            // Most often only its times have moved: read it first, copy it if that is not so.
+            if let Some(base) = base
+                && base.version.bytes == stamp.size
+                && !incoming.discard.contains(path)
+            {
+                let (digest, bytes) = Digest::read(&file, &full, cancel)?;
+                if !unchanged(&file)? {
+                    continue;
+                }
+                if digest == base.version.digest {
+                    let held = Held { version: Version { bytes, digest }, tag: Some(tag) };
+                    incoming.given.insert(path.to_owned(), Given { held, staged: None });
+                    return Ok(());
+                }
+                rewind(&file, &full)?;
+            }
+            let mut staged = incoming.begin(checkout, path)?;
+            read::copy(&file, &full, cancel, |bytes| staged.write(bytes))?;
+            if unchanged(&file)? {
+                return incoming.end(checkout, path, Some(tag), staged);
+            }
+            let name = staged.name_mut().take().unwrap_or_default();
+            incoming.batch.discard(&name);
+        }
+        // Another program keeps writing to it, or has put something else there: the next load reads it.
+        if let Some(base) = base {
+            incoming.given.insert(path.to_owned(), Given { held: base.clone(), staged: None });
+        }
+        Ok(())
+    }
+}
+
+fn rewind(mut file: &File, full: &crate::path::HarnessPath) -> Result<()> {
+    use std::io::Seek;
+    file.rewind().map_err(|error| Error::from_errno(crate::error::errno_of(&error), full, "reading"))
+}

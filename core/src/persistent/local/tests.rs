@@ -1,0 +1,1 @@
+//! A commit that fails or dies at each of its steps.

@@ -1,0 +1,366 @@
+//! Bringing what a load gave into the checkout: what changed in the store comes in, what is uncommitted stays, what has
+//! changed on both sides is a conflict (STORAGE, "Checkout").
+
+use std::collections::BTreeSet;
+
+use super::checkout::{Checkout, Looked};
+use super::conflict;
+use super::incoming::{Given, Incoming};
+use super::place::Placed;
+use super::row::{Held, Seen, Sent, TheirState, Theirs};
+use crate::cancel::Cancel;
+use crate::clock::now_millis;
+use crate::error::Result;
+use crate::flush::changed_folders;
+use crate::index::{Change as Totals, DirRecord};
+use crate::root::Links;
+use crate::sys;
+
+/// From this many folders on the whole file system is flushed in one call.
+const MAX_SINGLE: usize = 64;
+/// Files that get their place while the session's other writers wait.
+const AT_ONCE: usize = 128;
+
+/// What a load did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// Files in the dir now.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files that came in.
+    pub created: u64,
+    /// Files that came in, in place of others.
+    pub updated: u64,
+    /// Files that went.
+    pub deleted: u64,
+    /// Paths in conflict now.
+    pub conflicts: u64,
+    /// What the store holds and no path can name.
+    pub skipped: u64,
+}
+
+/// A path whose checkout has to become what the store holds.
+#[derive(Debug)]
+struct Step {
+    path: String,
+    /// `None`: it goes.
+    held: Option<Held>,
+    /// In the batch.
+    staged: Option<String>,
+    before: Looked,
+}
+
+impl Checkout {
+    /// Merges a load. Whatever fails, nothing uncommitted is touched, and what came in is noted as such.
+    pub(crate) fn merge(
+        &mut self,
+        mut incoming: Incoming,
+        source: &str,
+        cursor: Option<String>,
+        cancel: &Cancel,
+    ) -> Result<Loaded> {
+        incoming.check_names(self.session.host.folds_case)?;
+        cancel.check()?;
+        let known = self.record.is_some();
+        if !known {
+            // A lost database: what is in the checkout and differs from the store is nobody's to overwrite.
+            self.scan(cancel)?;
+        }
+        self.adopt_interrupted(cancel)?;
+        let steps = self.compare(&mut incoming, known, cancel)?;
+        let before = self.record.clone();
+        let mut record = DirRecord { source: source.to_owned(), cursor: None, must_load: true, commit: None };
+        if let Some(before) = &before {
+            record.commit.clone_from(&before.commit);
+        }
+        let mut loaded = Loaded { skipped: incoming.skipped, ..Loaded::default() };
+        let placed = !steps.is_empty();
+        if placed {
+            if self.session.flushes() {
+                incoming.batch.flush()?;
+            }
+            self.record = Some(record.clone());
+            for step in &steps {
+                let theirs = Theirs { state: TheirState::Incoming, held: step.held.clone() };
+                self.row_mut(&step.path).theirs = Some(theirs);
+            }
+            self.save(true)?;
+            self.place(&mut incoming, steps, &mut loaded, cancel)?;
+        }
+        (record.cursor, record.must_load) = (cursor, false);
+        // Settled by what was read: either landed, or to be sent again.
+        record.commit = record.commit.filter(|_| self.rows.values().any(|row| row.since.is_some()));
+        let same = before.as_ref() == Some(&record);
+        self.record = Some(record);
+        if placed || !same {
+            self.save(placed || before.is_none_or(|before| before.source != source))?;
+        } else {
+            self.save_rows()?;
+        }
+        conflict::sweep(self);
+        let files = self.rows.values().filter_map(|row| row.seen);
+        (loaded.files, loaded.bytes) = files.fold((0, 0), |(files, bytes), seen| (files + 1, bytes + seen.stamp.size));
+        loaded.conflicts = self.rows.values().filter(|row| row.is_conflict()).count() as u64;
+        Ok(loaded)
+    }
+
+    /// What an earlier load that was interrupted has put in its place already is the base now.
+    pub(crate) fn adopt_interrupted(&mut self, cancel: &Cancel) -> Result<()> {
+        let incoming = |state: TheirState| state == TheirState::Incoming;
+        let paths: Vec<String> = self
+            .rows
+            .iter()
+            .filter(|(_, row)| row.theirs.as_ref().is_some_and(|theirs| incoming(theirs.state)))
+            .map(|(path, _)| path.clone())
+            .collect();
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let now = now_millis();
+        for path in &paths {
+            let looked = self.look(path, cancel)?;
+            let row = self.row_mut(path);
+            let held = row.theirs.take().and_then(|theirs| theirs.held);
+            if !matches!(looked, Looked::Other) && looked.seen().map(|seen| seen.digest) == digest(held.as_ref()) {
+                row.seen = looked.seen();
+                row.advance(held, now);
+            }
+        }
+        // The rest is as before that load, of which nothing counts any more.
+        if let Some(record) = &mut self.record {
+            (record.cursor, record.must_load) = (None, true);
+        }
+        self.save(true)
+    }
+
+    /// Compares base, checkout and store for each path.
+    fn compare(&mut self, incoming: &mut Incoming, known: bool, cancel: &Cancel) -> Result<Vec<Step>> {
+        let mut steps = Vec::new();
+        let paths: BTreeSet<String> = incoming
+            .given
+            .keys()
+            .chain(&incoming.gone)
+            .chain(self.rows.iter().filter(|(_, row)| incoming.complete || row.sent.is_some()).map(|(path, _)| path))
+            .cloned()
+            .collect();
+        let now = now_millis();
+        for path in paths {
+            let named = incoming.given.contains_key(&path) || incoming.gone.contains(&path);
+            let Given { held, staged } = match incoming.given.remove(&path) {
+                Some(given) => given,
+                None if named || incoming.complete => {
+                    self.compare_absent(incoming, &path, known, &mut steps, cancel)?;
+                    continue;
+                }
+                // Not named by a load of what has changed: as it was, so what was sent has not landed.
+                None => {
+                    self.row_mut(&path).sent = None;
+                    continue;
+                }
+            };
+            let row = self.rows.get(&path);
+            let landed = row.and_then(|row| row.sent?.0).is_some_and(|sent| sent.digest == held.version.digest);
+            if landed {
+                self.row_mut(&path).advance(Some(held.clone()), now);
+            }
+            let row = self.rows.get(&path);
+            let base = row.and_then(|row| row.base.as_ref());
+            if base.is_some_and(|base| base.version.digest == held.version.digest) && !incoming.discard.contains(&path)
+            {
+                let settled = row.is_some_and(|row| row.sent.is_none() && row.theirs.is_none());
+                if base != Some(&held) || !settled {
+                    self.row_mut(&path).advance(Some(held), now);
+                }
+                continue;
+            }
+            let looked = self.look(&path, cancel)?;
+            if looked.seen().is_some_and(|seen| seen.digest == held.version.digest) {
+                let row = self.row_mut(&path);
+                row.seen = looked.seen();
+                row.advance(Some(held), now);
+            } else if self.is_base(&path, looked) || incoming.discard.contains(&path) {
+                steps.push(Step { path, held: Some(held), staged, before: looked });
+            } else {
+                self.note_conflict(incoming, &path, TheirState::Conflict, Some(held), staged.as_deref(), looked)?;
+            }
+        }
+        // What goes makes room for what comes: a file may become a folder.
+        steps.sort_by_key(|step| step.held.is_some());
+        Ok(steps)
+    }
+
+    /// The same for a path that is not in the store.
+    fn compare_absent(
+        &mut self,
+        incoming: &mut Incoming,
+        path: &str,
+        known: bool,
+        steps: &mut Vec<Step>,
+        cancel: &Cancel,
+    ) -> Result<()> {
+        let Some(row) = self.rows.get(path) else { return Ok(()) };
+        let now = now_millis();
+        let landed = row.sent == Some(Sent(None));
+        if row.base.is_none() && known && !incoming.discard.contains(path) {
+            // Never was in the store; or a conflict with something that is gone from it again.
+            if row.theirs.is_some() || row.sent.is_some() {
+                self.row_mut(path).advance(None, now);
+            }
+            return Ok(());
+        }
+        let looked = self.look(path, cancel)?;
+        if landed || matches!(looked, Looked::Nothing) {
+            let row = self.row_mut(path);
+            row.seen = looked.seen();
+            row.advance(None, now);
+        } else if (known && self.is_base(path, looked)) || incoming.discard.contains(path) {
+            steps.push(Step { path: path.to_owned(), held: None, staged: None, before: looked });
+        } else {
+            self.note_conflict(incoming, path, TheirState::Conflict, None, None, looked)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the checkout holds what the store held.
+    fn is_base(&self, path: &str, looked: Looked) -> bool {
+        let base = self.rows.get(path).and_then(|row| row.base.as_ref());
+        match looked {
+            Looked::Nothing => base.is_none(),
+            Looked::File(seen) => digest(base) == Some(seen.digest),
+            Looked::Other => false,
+        }
+    }
+
+    /// Both sides have changed: the store's content is kept beside.
+    fn note_conflict(
+        &mut self,
+        incoming: &mut Incoming,
+        path: &str,
+        state: TheirState,
+        held: Option<Held>,
+        staged: Option<&str>,
+        looked: Looked,
+    ) -> Result<()> {
+        if let (Some(held), Some(staged)) = (&held, staged) {
+            conflict::keep(self, &mut incoming.batch, staged, held)?;
+        }
+        let row = self.row_mut(path);
+        row.seen = looked.seen();
+        row.sent = None;
+        row.theirs = Some(Theirs { state, held });
+        row.note_change(state == TheirState::Conflict || row.change().is_some(), now_millis());
+        Ok(())
+    }
+
+    /// Puts each file in its place, then flushes the folders, then notes the new base: in this order, so that after a
+    /// power cut an old file is never taken for a change.
+    fn place(&mut self, incoming: &mut Incoming, steps: Vec<Step>, loaded: &mut Loaded, cancel: &Cancel) -> Result<()> {
+        let mut done: Vec<(Step, Option<Seen>)> = Vec::new();
+        let mut folders = BTreeSet::new();
+        let mut totals = Totals::default();
+        let mut steps = steps.into_iter().peekable();
+        while steps.peek().is_some() {
+            let session = std::sync::Arc::clone(&self.session);
+            let locked = session.lock_publish_waiting(cancel)?;
+            for step in steps.by_ref().take(AT_ONCE) {
+                let full = self.harness_path(&step.path);
+                let placed = match (&step.held, &step.staged) {
+                    (Some(held), Some(staged)) => {
+                        self.put(&mut incoming.batch, staged, &step.path, held.version, step.before)?
+                    }
+                    _ => self.take(&mut incoming.batch, &step.path, step.before)?,
+                };
+                match placed {
+                    Placed::Done(seen, had) => {
+                        folders.extend(changed_folders(&full, had).map(|(_, segments)| segments));
+                        count(&step, loaded, &mut totals);
+                        done.push((step, seen));
+                    }
+                    Placed::Changed => self.place_again(incoming, step, cancel)?,
+                    Placed::Blocked(at) => self.note_blocked(incoming, step, &at, cancel)?,
+                }
+            }
+            drop(locked);
+        }
+        self.flush_folders(&folders)?;
+        let now = now_millis();
+        for (step, seen) in done {
+            let row = self.row_mut(&step.path);
+            row.seen = seen;
+            row.advance(step.held, now);
+        }
+        self.session.count(totals)
+    }
+
+    /// Somebody was quicker: then it is their change.
+    fn place_again(&mut self, incoming: &mut Incoming, step: Step, cancel: &Cancel) -> Result<()> {
+        let looked = self.look(&step.path, cancel)?;
+        let same =
+            !matches!(looked, Looked::Other) && looked.seen().map(|seen| seen.digest) == digest(step.held.as_ref());
+        if same {
+            let row = self.row_mut(&step.path);
+            row.seen = looked.seen();
+            row.advance(step.held, now_millis());
+            return Ok(());
+        }
+        self.note_conflict(incoming, &step.path, TheirState::Conflict, step.held, step.staged.as_deref(), looked)
+    }
+
+    /// A file against a folder: the conflict is told at the file's path.
+    fn note_blocked(&mut self, incoming: &mut Incoming, step: Step, at: &str, cancel: &Cancel) -> Result<()> {
+        let looked = self.look(&step.path, cancel)?;
+        let obstacle = if at == step.path { Looked::Other } else { self.look(at, cancel)? };
+        if let Looked::File(_) = obstacle {
+            let theirs = step.held.clone();
+            self.note_conflict(
+                incoming,
+                &step.path,
+                TheirState::Blocked,
+                theirs,
+                step.staged.as_deref(),
+                Looked::Nothing,
+            )?;
+            return self.note_conflict(incoming, at, TheirState::Conflict, None, None, obstacle);
+        }
+        self.note_conflict(incoming, &step.path, TheirState::Conflict, step.held, step.staged.as_deref(), looked)
+    }
+
+    pub(super) fn flush_folders(&self, folders: &BTreeSet<Vec<String>>) -> Result<()> {
+        use crate::error::Error;
+        if !self.session.flushes() {
+            return Ok(());
+        }
+        let wrap = |errno| Error::from_errno(errno, &self.name, "flushing");
+        if sys::HAS_SYNC_DISK && folders.len() > MAX_SINGLE {
+            return sys::sync_disk(self.root().folder()).map_err(wrap);
+        }
+        for segments in folders {
+            // A folder that is gone needs no flush.
+            if let Ok(folder) = self.root().open_folder(segments, Links::Refuse) {
+                sys::sync_folder(folder).map_err(wrap)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn digest(held: Option<&Held>) -> Option<crate::digest::Digest> {
+    held.map(|held| held.version.digest)
+}
+
+fn count(step: &Step, loaded: &mut Loaded, totals: &mut Totals) {
+    let old = step.before.seen().map(|seen| signed(seen.stamp.size));
+    let new = step.held.as_ref().map(|held| signed(held.version.bytes));
+    match (old, new) {
+        (Some(_), Some(_)) => loaded.updated += 1,
+        (_, Some(_)) => loaded.created += 1,
+        _ => loaded.deleted += 1,
+    }
+    totals.files += i64::from(new.is_some()) - i64::from(old.is_some());
+    totals.bytes += new.unwrap_or(0) - old.unwrap_or(0);
+}
+
+fn signed(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
