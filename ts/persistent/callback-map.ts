@@ -6,6 +6,7 @@ import { asBytes } from "../source/bytes.js";
 import { FileChangeSet } from "./change-set.js";
 import type { Callback } from "./dirs.js";
 import { calling } from "./failure.js";
+import { forEach } from "./parallel.js";
 import { checkScope, defaultScope } from "./scope.js";
 import type { CommitContext, Loading, Outgoing, ScopeContext, Store } from "./store.js";
 
@@ -14,6 +15,8 @@ interface MapCallbacks {
   readonly load: Callback;
   readonly store?: Callback;
 }
+
+const PUTS_AT_ONCE = 8;
 
 type Files = Iterable<unknown> | AsyncIterable<unknown>;
 
@@ -36,10 +39,13 @@ export class CallbackMap implements Store {
   async load(ctx: LoadContext, loading: Loading): Promise<{ cursor?: unknown }> {
     const { files, cursor } = unfold(await calling(() => this.#callbacks.load(ctx)));
     const incoming = loading.begin(true);
-    for await (const entry of paced(files)) {
+    const take = async (entry: unknown): Promise<void> => {
       const [path, content] = pair(entry);
       await incoming.put(path as string, content);
-    }
+    };
+    // What is there is taken several at once. An iterable may mean one to be read before it gives the next.
+    if (Array.isArray(files) || types.isMap(files)) await forEach<unknown>(files, PUTS_AT_ONCE, take);
+    else for await (const entry of pulled(files)) await take(entry);
     return { cursor };
   }
 }
@@ -75,7 +81,7 @@ function isIterable(value: unknown): value is Files {
 }
 
 /** The entries of an iterable of the user's: what it throws is the callback's error. */
-async function* paced(files: Files): AsyncGenerator<unknown> {
+async function* pulled(files: Files): AsyncGenerator<unknown> {
   const iterator =
     Symbol.asyncIterator in files
       ? files[Symbol.asyncIterator]()

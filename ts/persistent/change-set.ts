@@ -1,10 +1,14 @@
 // The changes of a commit as `store` gets them.
 import type { FileChangeSet as Contract } from "../../index.js";
 import { HarnessFileError } from "../errors.js";
+import { forEach } from "./parallel.js";
 import type { Outgoing, OutgoingChange } from "./store.js";
 
 /** Contents up to this are in memory when a callback is called. */
 export const MAX_HELD_BYTES = 64 * 1024 * 1024;
+
+const READS_AT_ONCE = 8;
+const NOTHING = new Uint8Array();
 
 export function tooLarge(what: string): never {
   throw new HarnessFileError("FS_TOO_LARGE", `${what} larger than 64 MiB: use open(path)`);
@@ -34,9 +38,12 @@ export class FileChangeSet implements Contract {
   static async of(outgoing: Outgoing): Promise<FileChangeSet> {
     if (outgoing.bytes > MAX_HELD_BYTES) return new FileChangeSet(outgoing, undefined);
     const contents = { created: record(), updated: record() };
-    for (const change of outgoing.entries) {
-      if (change.change !== "deleted") contents[change.change][change.path] = await change.read();
+    for (const { change, path } of outgoing.entries) {
+      if (change !== "deleted") contents[change][path] = NOTHING; // in this order, whichever is read first
     }
+    await forEach(outgoing.entries, READS_AT_ONCE, async (entry) => {
+      if (entry.change !== "deleted") contents[entry.change][entry.path] = await entry.read();
+    });
     return new FileChangeSet(outgoing, contents);
   }
 

@@ -34,7 +34,7 @@ export function persistence(core: SessionCore): Persistence {
     pending: () =>
       perform("pending", none, async () => {
         const found = await Promise.all(session.dirs.map((dir) => pendingIn(dirs, dir)));
-        return found.flat().sort(byAge);
+        return byAge(found.flat());
       }),
 
     commit: (options) =>
@@ -129,9 +129,10 @@ function declared(dirs: readonly Dir[], names: readonly string[]): Dir[] {
   return dirs.filter(({ harnessDir }) => names.includes(harnessDir));
 }
 
-/** Oldest first, then by path. */
-function byAge(a: PendingChange, b: PendingChange): number {
-  return a.since.getTime() - b.since.getTime() || Buffer.compare(Buffer.from(a.path), Buffer.from(b.path));
+/** Oldest first, then by the bytes of the path, as listings are. */
+function byAge(changes: readonly PendingChange[]): PendingChange[] {
+  const keyed = changes.map((change) => ({ change, at: change.since.getTime(), path: Buffer.from(change.path) }));
+  return keyed.sort((a, b) => a.at - b.at || Buffer.compare(a.path, b.path)).map(({ change }) => change);
 }
 
 async function pendingIn(dirs: SessionDirs, dir: Dir): Promise<PendingChange[]> {

@@ -24,7 +24,8 @@ export class SessionDirs {
 
   /** A call outside of a turn. */
   hostCall(cancellation: Cancellation | undefined): Call {
-    return { extraBody: this.#extraBody ?? this.#lastExtraBody, turnId: undefined, cancellation };
+    const extraBody = this.#extraBody === undefined ? this.#lastExtraBody : this.#extraBody;
+    return { extraBody, turnId: undefined, cancellation };
   }
 
   /** The dir that holds the path. */
