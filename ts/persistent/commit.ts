@@ -16,11 +16,6 @@ const MAX_ATTEMPTS = 3;
 /** Nothing was tried. */
 const UNNOTED: ReadonlySet<string> = new Set(["FS_ABORTED", "FS_BUSY", "FS_CLOSED"]);
 
-/** Asked for in /tmp/plan/ts-requests.md; goes when NativeDir has it. */
-interface Noting {
-  commitFailed(paths: string[] | null, code: string, message: string): Promise<unknown>;
-}
-
 export interface Wanted {
   /** Only what is at or below them; null: all. */
   readonly paths: string[] | null;
@@ -142,8 +137,8 @@ class Commit {
     if (error === undefined || UNNOTED.has(error.code)) return;
     const call = { ...this.#call, cancellation: undefined };
     try {
-      await withCheckout(this.#session, this.#dir, call, async (native: NativeDir & Partial<Noting>) =>
-        native.commitFailed?.(this.#wanted.paths, error.code, error.message),
+      await withCheckout(this.#session, this.#dir, call, (native) =>
+        native.commitFailed(this.#wanted.paths, error.code, error.message),
       );
     } catch {
       // The failure itself is the one to tell.
