@@ -2,6 +2,7 @@
 import { type Cancellation, settled } from "../cancellation.js";
 import { type Content, openContent } from "../content.js";
 import { HarnessFileError, describe, toFileError, unwrap } from "../errors.js";
+import { Gate } from "../gate.js";
 import type { NativeDir, NativeLoad, NativeLoaded } from "../native.js";
 import { upload } from "../upload.js";
 import { parseCursor } from "./cursor.js";
@@ -20,8 +21,8 @@ export class LoadUnderWay implements Loading {
   readonly #native: NativeDir;
   readonly #session: DirSession;
   readonly #cancellation: Cancellation | undefined;
+  readonly #gate = new Gate("The load has ended.");
   #load: NativeLoad | undefined;
-  #over = false;
 
   constructor(
     native: NativeDir,
@@ -37,23 +38,34 @@ export class LoadUnderWay implements Loading {
   }
 
   begin(complete: boolean): Incoming {
-    this.#check();
+    this.#gate.check();
     if (this.#load !== undefined) throw new Error("A load begins once");
     const load = (this.#load = this.#native.beginLoad(complete, [...this.needed]));
     return {
-      list: (entries) => this.#list(load, entries),
+      list: (entries) => this.#entered(() => this.#list(load, entries)),
       put: (path, content, version) => this.#put(load, path, content, version),
-      gone: async (paths) => {
-        this.#check();
-        settled(await load.gone(paths.map(checkPath)), this.#cancellation);
-      },
+      gone: (paths) =>
+        this.#entered(async () => {
+          settled(await load.gone(paths.map(checkPath)), this.#cancellation);
+        }),
     };
+  }
+
+  /** A callback that was given up may still go on, and must then touch nothing. */
+  async #entered<T>(work: () => Promise<T>): Promise<T> {
+    this.#cancellation?.check();
+    this.#gate.enter();
+    try {
+      return await work();
+    } finally {
+      this.#gate.leave();
+    }
   }
 
   async #list(load: NativeLoad, entries: ReadonlyArray<{ path: string; version?: string }>): Promise<Listed[]> {
     const all: Listed[] = [];
     for (let at = 0; at < entries.length; at += LISTED_AT_ONCE) {
-      this.#check();
+      this.#cancellation?.check();
       const page = entries.slice(at, at + LISTED_AT_ONCE);
       const paths = page.map(({ path }) => checkPath(path));
       const versions = page.map(({ version }) => version ?? null);
@@ -66,42 +78,40 @@ export class LoadUnderWay implements Loading {
   /** A content that is not taken is told so. */
   async #put(load: NativeLoad, path: string, content: unknown, version: string | undefined): Promise<void> {
     const opened = openNamed(path, content);
+    let untouched = "source" in opened ? opened.source : undefined;
     try {
-      this.#check();
-      const name = checkPath(path);
-      if ("bytes" in opened) {
-        settled(await load.put(name, opened.bytes, version), this.#cancellation);
-        return;
-      }
-      const write = unwrap(load.begin(name, version));
-      // Its own, since the end of an upload seals it.
-      const cancellation = this.#session.cancellation(this.#cancellation?.signal);
-      try {
-        await upload(opened.source, write, cancellation);
-      } finally {
-        cancellation?.dispose();
-      }
+      await this.#entered(async () => {
+        const name = checkPath(path);
+        if ("bytes" in opened) {
+          settled(await load.put(name, opened.bytes, version), this.#cancellation);
+          return;
+        }
+        const write = unwrap(load.begin(name, version));
+        // Its own, since the end of an upload seals it.
+        const cancellation = this.#session.cancellation(this.#cancellation?.signal);
+        untouched = undefined;
+        try {
+          await upload(opened.source, write, cancellation);
+        } finally {
+          cancellation?.dispose();
+        }
+      });
     } catch (error) {
-      if ("source" in opened) await opened.source.cancel(toFileError(error));
+      await untouched?.cancel(toFileError(error));
       throw error;
     }
   }
 
-  /** A callback that was given up may still go on, and must then touch nothing. */
-  #check(): void {
-    this.#cancellation?.check();
-    if (this.#over) throw new HarnessFileError("FS_CLOSED", "The load has ended");
-  }
-
   /** Publishes what came. A store that never began has nothing to say. */
   async finish(cursor: string | null): Promise<NativeLoaded> {
-    this.#over = true;
+    await this.#gate.close();
     const load = this.#load ?? this.#native.beginLoad(false, [...this.needed]);
     return settled(await load.finish(cursor, this.#cancellation?.native), this.#cancellation);
   }
 
+  /** Waits for calls that are under way: the dir is let go of only when nothing uses it. */
   async abort(): Promise<void> {
-    this.#over = true;
+    await this.#gate.close();
     await this.#load?.abort();
   }
 }

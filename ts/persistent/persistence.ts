@@ -167,23 +167,26 @@ function pendingChange(dir: Dir, native: NativePending): PendingChange {
   if (sha256 !== undefined) pending.sha256 = sha256;
   if (native.errorCode !== undefined) {
     pending.lastError = { code: native.errorCode, message: native.errorMessage ?? native.errorCode };
-  } else if (dir.commit === "read-only") {
-    const { code, message } = new HarnessFileError("FS_SANDBOX_DENIED", `${dir.harnessDir} is read-only: never sent`);
-    pending.lastError = { code, message };
   }
   return pending;
+}
+
+/** The source is another one by now, or gone, and cannot tell what was here: the dir begins anew. */
+function isSourceLost({ behind }: Dir, error: unknown): boolean {
+  const { code, cause } = error as HarnessFileError;
+  if (code === "FS_CONFLICT") return true;
+  return "sourceDir" in behind && cause instanceof HarnessFileError && cause.code === "FS_NOT_FOUND";
 }
 
 async function discardIn(dirs: SessionDirs, dir: Dir, paths: string[] | null): Promise<void> {
   const call = dirs.hostCall(undefined);
   const needed = await withCheckout(dirs.session, dir, call, async (native) => unwrap(await native.discard(paths)));
-  if (needed.length === 0) return;
+  // Of a whole local dir its folder may be gone for good, which is to be found out.
+  if (needed.length === 0 && (paths !== null || "store" in dir.behind)) return;
   try {
     await dirs.load(dir, call, needed);
   } catch (error) {
-    // Its source is another one by now, which cannot tell what was here: the dir begins anew.
-    const other = error instanceof HarnessFileError && error.code === "FS_CONFLICT";
-    if (paths !== null || !other) throw error;
+    if (paths !== null || !isSourceLost(dir, error)) throw error;
     await withCheckout(dirs.session, dir, call, async (native) => unwrap(await native.reset()));
     dirs.forget(dir);
   }
