@@ -1,9 +1,9 @@
 // The cursor of a store: any JSON value. It is kept as JSON text.
 import { HarnessFileError, describe } from "../errors.js";
 
-/** null is as good as none: a store that says so has nothing to go on from. */
+/** Without a cursor there is no text. */
 export function cursorText(cursor: unknown): string | null {
-  if (cursor === undefined || cursor === null) return null;
+  if (cursor === undefined) return null;
   let text: string | undefined;
   let cause: unknown;
   try {
@@ -11,7 +11,7 @@ export function cursorText(cursor: unknown): string | null {
   } catch (error) {
     cause = error;
   }
-  if (text !== undefined && text !== "null") return text;
+  if (text !== undefined) return text;
   const message = `The cursor must be a value that JSON can hold, not ${describe(cursor)}`;
   throw new HarnessFileError("FS_INVALID_OPTION", message, cause === undefined ? {} : { cause });
 }
