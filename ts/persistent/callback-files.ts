@@ -68,10 +68,7 @@ export class CallbackFiles implements Store {
   async #take(ctx: LoadContext, incoming: Incoming, files: readonly Entry[]): Promise<void> {
     const states = await incoming.list(files);
     const unnamable = files[states.indexOf("unnamable")];
-    if (unnamable !== undefined) {
-      const shown = JSON.stringify(unnamable.path.slice(0, 256));
-      throw new HarnessFileError("FS_INVALID_PATH", `list names a file that no path can be: ${shown}`);
-    }
+    if (unnamable !== undefined) throw noPath(unnamable.path);
     const wanted = files.filter((_, at) => states[at] === "wanted");
     await forEach(wanted, READS_AT_ONCE, async ({ path, version }) => {
       const content: unknown = await calling(() => this.#callbacks.read({ ...ctx, path }));
@@ -86,10 +83,24 @@ function listedEntry(entry: unknown): Entry & { kind: "file" | "directory" } {
   const shown = JSON.stringify(path.slice(0, 256));
   if (kind !== "file" && kind !== "directory")
     throw invalid(`list gave ${shown} with a kind that is neither "file" nor "directory"`);
+  if (kind === "directory") return { path: folderPath(path), kind };
   if (version === undefined || version === null) return { path, kind };
   if (typeof version !== "string")
     throw invalid(`list gave ${shown} with a version that is ${describe(version)}, not a string`);
   return { path, kind, version };
+}
+
+/** Files are checked where they are taken; a folder is only entered. */
+function folderPath(path: string): string {
+  const trimmed = path.replace(/\/$/, "");
+  const isPath = trimmed.split("/").every((segment) => !["", ".", ".."].includes(segment));
+  if (!isPath || /[\\\u0000-\u001f\u007f-\u009f]/.test(path)) throw noPath(path);
+  return trimmed;
+}
+
+function noPath(path: string): HarnessFileError {
+  const shown = JSON.stringify(path.slice(0, 256));
+  return new HarnessFileError("FS_INVALID_PATH", `list names what no path can be: ${shown}`);
 }
 
 async function sendContent(
