@@ -235,9 +235,11 @@ export interface NativeDir {
   beginLoad(complete: boolean, discard: string[]): NativeLoad;
   /**
    * Scans, and stages a copy of all that is pending, or of that at or below `paths`; notes that it is being sent. null:
-   * there is nothing. FS_CONFLICT (`details.paths`) while the dir has a conflict.
+   * there is nothing. FS_CONFLICT (`details.paths`, in the dir) while the dir has a conflict.
    */
   beginCommit(paths: string[] | null, cancel?: NativeCancel): Promise<NativeCommit | null | Failure>;
+  /** Notes a failed attempt on what is pending, all or at or below `paths`: one that failed before `beginCommit` gave a commit. */
+  commitFailed(paths: string[] | null, code: string, message: string): Promise<null | Failure>;
   /** Scans. */
   pending(): Promise<NativePending[] | Failure>;
   conflicts(): Promise<NativeConflict[] | Failure>;

@@ -42,13 +42,11 @@ impl Shared {
 #[napi]
 pub struct NativeDir {
     operation: Shared,
-    never_loaded: bool,
 }
 
 impl NativeDir {
     pub(crate) fn new(operation: Operation) -> Self {
-        let never_loaded = operation.never_loaded();
-        Self { operation: Shared(Arc::new(Mutex::new(Some(operation)))), never_loaded }
+        Self { operation: Shared(Arc::new(Mutex::new(Some(operation)))) }
     }
 
     /// Runs on a blocking thread.
@@ -65,10 +63,10 @@ impl NativeDir {
 
 #[napi]
 impl NativeDir {
-    /// When it was opened.
+    /// Nothing was loaded from this source.
     #[napi(getter)]
     pub fn never_loaded(&self) -> bool {
-        self.never_loaded
+        self.operation.lock().as_ref().is_none_or(Operation::never_loaded)
     }
 
     /// A load has to precede the next commit.
@@ -117,6 +115,23 @@ impl NativeDir {
         run_cancellable(env, flag.clone(), move || {
             let begun = operation.with(|dir| Ok((dir.begin_commit(paths.as_deref(), &flag)?, dir.name())))?;
             Ok(begun.0.map(|commit| NativeCommit::new(operation.clone(), begun.1, commit)))
+        })
+    }
+
+    /// An attempt failed before it could begin.
+    #[napi(
+        ts_args_type = "paths: Array<string> | null, code: string, message: string",
+        ts_return_type = "Promise<null | Failure>"
+    )]
+    pub fn commit_failed<'env>(
+        &self,
+        env: &'env Env,
+        paths: Option<Vec<String>>,
+        code: String,
+        message: String,
+    ) -> napi::Result<Object<'env>> {
+        self.run(env, Cancel::new(), move |operation| {
+            operation.attempt_failed(paths.as_deref(), &code, &message, &Cancel::new()).map(|()| Null)
         })
     }
 

@@ -6,6 +6,7 @@ use std::fs::File;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{self, Mode, OFlags};
 
+use super::local::steps;
 use crate::error::{Error, Result};
 use crate::path::HarnessPath;
 use crate::root::open_name;
@@ -37,7 +38,7 @@ impl Batch {
     /// The same with a name that others know.
     pub(crate) fn named(parent: BorrowedFd<'_>, name: String) -> Result<Self> {
         let wrap = |errno| Error::from_errno(errno, "the staging folder", "making");
-        sys::make_folder(parent, &name).map_err(wrap)?;
+        steps::step().and_then(|()| sys::make_folder(parent, &name)).map_err(wrap)?;
         let folder = open_name(parent, &name, OFlags::RDONLY | OFlags::DIRECTORY).map_err(wrap)?;
         let parent = open_name(parent, ".", OFlags::RDONLY | OFlags::DIRECTORY).map_err(wrap)?;
         Ok(Self { parent, name, folder, count: 0, unflushed: Vec::new(), kept: false })
@@ -66,7 +67,8 @@ impl Batch {
     pub(crate) fn stage(&mut self, path: &HarnessPath, mode: Mode) -> Result<Staged> {
         let name = self.next_name();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = fs::openat(&self.folder, name.as_str(), flags, mode)
+        let file = steps::step()
+            .and_then(|()| fs::openat(&self.folder, name.as_str(), flags, mode))
             .map_err(|errno| Error::from_errno(errno, path, "staging"))?;
         self.unflushed.push(name.clone());
         Ok(Staged::named(File::from(file), name, path.clone()))
@@ -77,11 +79,11 @@ impl Batch {
         let wrap = |errno| Error::from_errno(errno, "the staging folder", "flushing");
         let names = std::mem::take(&mut self.unflushed);
         if sys::HAS_SYNC_DISK && names.len() as u64 > MAX_SINGLE {
-            return sys::sync_disk(&self.folder).map_err(wrap);
+            return steps::step().and_then(|()| sys::sync_disk(&self.folder)).map_err(wrap);
         }
         for name in names {
             match open_name(&self.folder, &name, OFlags::RDONLY) {
-                Ok(file) => fs::fsync(file).map_err(wrap)?,
+                Ok(file) => steps::sync_file(file).map_err(wrap)?,
                 // Discarded since.
                 Err(rustix::io::Errno::NOENT) => {}
                 Err(errno) => return Err(wrap(errno)),
@@ -99,7 +101,7 @@ impl Batch {
 
 impl Drop for Batch {
     fn drop(&mut self) {
-        if !self.kept {
+        if !self.kept && !steps::died() {
             trash::unlink_tree(self.parent.as_fd(), &self.name);
         }
     }

@@ -7,7 +7,7 @@ use rustix::fs::{self, FileType, OFlags};
 use rustix::io::Errno;
 
 use super::declared::{Declared, RESERVED};
-use super::row::{Row, Seen};
+use super::row::{Held, Row, Seen};
 use crate::cancel::Cancel;
 use crate::clock::now_millis;
 use crate::error::{Code, Error, Result, errno_of};
@@ -199,9 +199,28 @@ impl Checkout {
         for path in gone {
             self.row_mut(&path).seen = None;
         }
+        self.end_conflicts(&odd, now);
         self.note_changes(&odd, now);
         self.tell_new_odd(&odd);
         Ok(odd)
+    }
+
+    /// A conflict is over where the checkout has become what the store holds.
+    fn end_conflicts(&mut self, odd: &BTreeMap<String, Odd>, now: i64) {
+        let theirs = |row: &Row| row.theirs.as_ref().and_then(|theirs| theirs.held.clone());
+        let over: Vec<(String, Option<Held>)> = self
+            .rows
+            .iter()
+            .filter(|(path, row)| row.is_conflict() && !odd.contains_key(*path))
+            .map(|(path, row)| (path.clone(), row.ours(), theirs(row)))
+            .filter(|(_, ours, theirs)| {
+                ours.map(|ours| ours.digest) == theirs.as_ref().map(|theirs| theirs.version.digest)
+            })
+            .map(|(path, _, theirs)| (path, theirs))
+            .collect();
+        for (path, held) in over {
+            self.row_mut(&path).advance(held, now);
+        }
     }
 
     /// Notes since when each path has an uncommitted change.

@@ -100,8 +100,7 @@ impl Checkout {
         cancel: &Cancel,
     ) -> Result<Option<Commit>> {
         let odd = self.scan(cancel)?;
-        let conflicts: Vec<String> =
-            self.conflicts().into_iter().map(|conflict| self.harness_path(&conflict.path).to_string()).collect();
+        let conflicts: Vec<String> = self.conflicts().into_iter().map(|conflict| conflict.path).collect();
         if !conflicts.is_empty() {
             self.save_rows()?;
             return Err(conflict_error(&self.name, &conflicts));
@@ -235,6 +234,29 @@ impl Checkout {
         self.row_mut(path).advance(base, now_millis());
     }
 
+    /// An attempt failed before anything of it was staged.
+    pub(crate) fn attempt_failed(
+        &mut self,
+        paths: Option<&[String]>,
+        code: &str,
+        message: &str,
+        cancel: &Cancel,
+    ) -> Result<()> {
+        self.scan(cancel)?;
+        let pending: Vec<String> = self
+            .rows
+            .iter()
+            .filter(|(path, row)| row.since.is_some() && !row.is_conflict() && covers(paths, path))
+            .map(|(path, _)| path.clone())
+            .collect();
+        for path in pending {
+            let row = self.row_mut(&path);
+            row.attempts += 1;
+            row.error = Some((code.to_owned(), message.to_owned()));
+        }
+        self.save(true)
+    }
+
     /// What has not landed has failed. `unknown`: it may have landed all the same, which a load will tell.
     pub(crate) fn failed(&mut self, code: &str, message: &str, unknown: bool) -> Result<()> {
         let sent: Vec<String> =
@@ -250,9 +272,9 @@ impl Checkout {
     }
 }
 
-/// The conflict of a dir, about whole harness paths.
+/// The conflict of a dir, about paths in it.
 pub(crate) fn conflict_error(dir: &str, paths: &[String]) -> Error {
-    let shown = paths.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
+    let shown = paths.iter().take(3).map(|path| format!("{dir}/{path}")).collect::<Vec<_>>().join(", ");
     let more = if paths.len() > 3 { format!(" and {} more", paths.len() - 3) } else { String::new() };
     let text = format!(
         "{dir} is in conflict with its store: {shown}{more} changed on both sides. Nothing of it is sent until that is resolved: see session.persistence.conflicts() and resolve()."

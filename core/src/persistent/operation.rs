@@ -271,6 +271,17 @@ impl Operation {
         self.checkout.failed(code, message, unknown)
     }
 
+    /// An attempt to commit what is at or below `paths`, or all, failed before it could begin.
+    pub fn attempt_failed(
+        &mut self,
+        paths: Option<&[String]>,
+        code: &str,
+        message: &str,
+        cancel: &Cancel,
+    ) -> Result<()> {
+        self.checkout.attempt_failed(paths, code, message, cancel)
+    }
+
     /// Paths in conflict.
     #[must_use]
     pub fn conflicts(&self) -> Vec<Conflict> {

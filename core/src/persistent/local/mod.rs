@@ -100,7 +100,7 @@ impl LocalStore {
     /// applied.
     pub(crate) fn apply(&self, checkout: &mut Checkout, commit: &mut Commit, cancel: &Cancel) -> Result<()> {
         let journals = Journals::make(self.source.folder()).map_err(|errno| self.failed(errno))?;
-        let compared = self.compare(checkout, commit)?;
+        let compared = self.compare(commit)?;
         cancel.check()?;
         let flushes = checkout.session.flushes();
         if flushes {
@@ -146,7 +146,7 @@ impl LocalStore {
 
     /// Compares each target with its base before anything is changed. `None` in the result: it holds what is sent
     /// already.
-    fn compare(&self, checkout: &Checkout, commit: &Commit) -> Result<BTreeMap<String, Option<Compared>>> {
+    fn compare(&self, commit: &Commit) -> Result<BTreeMap<String, Option<Compared>>> {
         let staging = self.source.folder();
         let applying = self.applying_in(staging);
         let (mut compared, mut conflicts) = (BTreeMap::new(), Vec::new());
@@ -177,7 +177,7 @@ impl LocalStore {
             };
             match found {
                 Some(found) => drop(compared.insert(path.clone(), found)),
-                None => conflicts.push(checkout.harness_path(path).to_string()),
+                None => conflicts.push(path.clone()),
             }
         }
         if conflicts.is_empty() { Ok(compared) } else { Err(conflict_error(&self.dir, &conflicts)) }
