@@ -148,7 +148,8 @@ test("a sourceDir function that gives nonsense, or throws with a path", { timeou
   const source = path.join(base, "the-source");
   fs.mkdirSync(source);
   shell.write(source, "a.txt", "base");
-  const failure = new Error(`cannot find ${source}`);
+  const secret = "/srv/tenants/acme-77";
+  const failure = new Error(`cannot find ${secret}`);
   let given = source;
   const sourceDir = () => {
     if (given === undefined) throw failure;
@@ -163,7 +164,7 @@ test("a sourceDir function that gives nonsense, or throws with a path", { timeou
       };
     }),
   });
-  assertQuietOf(shown, [base, path.basename(base), "the-source", "sessions/test"], new Set([failure]));
+  assertQuietOf(shown, [base, path.basename(base), "the-source", secret, "sessions/test"], new Set([failure]));
 });
 
 test("callbacks whose errors hold paths and secrets", { timeout: 60_000 }, async (t) => {
