@@ -307,9 +307,9 @@ export class Model {
 
   /** It has landed, or was given up: nothing is to be told of it any more. */
   #done(name) {
-    const { user } = this.#intents.get(name);
+    const { user, text } = this.#intents.get(name);
     this.#intents.delete(name);
-    this.#unseen.get(user).delete(name);
+    if (this.#held.get(user).get(name) === text) this.#unseen.get(user).delete(name);
   }
 
   #assertCanFail({ fault, value }) {
