@@ -2,7 +2,7 @@
 import type { PendingChange, Persistence, PersistenceConflict } from "../../index.js";
 import type { Cancellation } from "../cancellation.js";
 import * as check from "../check.js";
-import { HarnessFileError, unwrap } from "../errors.js";
+import { HarnessFileError, isFailure, unwrap } from "../errors.js";
 import { FileData } from "../file-data.js";
 import { checkPath } from "../file-options.js";
 import type { NativeDir, NativePending } from "../native.js";
@@ -63,7 +63,7 @@ export function persistence(core: SessionCore): Persistence {
       perform("resolve", none, async () => {
         const chosen = check.oneOf({ side }, "side", ["ours", "theirs"]);
         if (chosen === undefined) throw check.invalidOption("side", '"ours" or "theirs"', side);
-        const dir = dirs.at(checkPath(path));
+        const dir = await dirOf(path);
         if (dir === undefined) throw noConflict(path);
         await open(dir, async (native) => unwrap(await native.resolve(relative(dir, path), chosen)));
       }),
@@ -72,11 +72,11 @@ export function persistence(core: SessionCore): Persistence {
       perform("discard", none, async () => {
         const request = check.readOptions(options, (given) => ({
           whole: declared(session.dirs, strings(given, "harnessDirs") ?? []),
-          paths: (strings(given, "paths") ?? []).map(checkPath),
+          paths: strings(given, "paths") ?? [],
         }));
         const wanted = new Map<Dir, string[] | null>();
         for (const path of request.paths) {
-          const dir = dirs.at(path);
+          const dir = await dirOf(path);
           if (dir === undefined) throw check.invalidOption("paths", "paths in Persistent Dirs", path);
           const name = relative(dir, path);
           const before = wanted.get(dir);
@@ -87,6 +87,16 @@ export function persistence(core: SessionCore): Persistence {
         for (const [dir, paths] of wanted) await discardIn(dirs, dir, paths);
       }),
   };
+
+  /** FS_INVALID_PATH for what is no path at all, as the addon has it. */
+  async function dirOf(path: unknown): Promise<Dir | undefined> {
+    const name = checkPath(path);
+    const dir = dirs.at(name);
+    if (dir !== undefined) return dir;
+    const looked = await core.native.stat(name);
+    if (isFailure(looked) && looked.failure.code === "FS_INVALID_PATH") unwrap(looked);
+    return undefined;
+  }
 
   async function conflictsIn(dir: Dir): Promise<PersistenceConflict[]> {
     const found = await open(dir, async (native) => unwrap(await native.conflicts()));
