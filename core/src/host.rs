@@ -185,6 +185,7 @@ impl Host {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(session) = open.get(&key).and_then(Weak::upgrade)
             && session.check_exists().is_ok()
+            && session.has_its_dirs()
         {
             return Ok(Some(session));
         }

@@ -47,8 +47,10 @@ pub(crate) fn put_dir(connection: &Connection, session: i64, name: &str, record:
     let (id, key) = commit.as_ref().map_or((None, None), |(id, key)| (Some(id), Some(key.0)));
     connection
         .prepare_cached(
-            "INSERT INTO dirs (session, name, source, cursor, must_load, commit_id, commit_key) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-             ON CONFLICT (session, name) DO UPDATE SET source = ?3, cursor = ?4, must_load = ?5, commit_id = ?6, commit_key = ?7
+            "INSERT INTO dirs (session, name, source, cursor, must_load, commit_id, commit_key)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT (session, name) DO UPDATE
+             SET source = ?3, cursor = ?4, must_load = ?5, commit_id = ?6, commit_key = ?7
              RETURNING id",
         )?
         .query_row(params![session, name, source, cursor, must_load, id, key], |row| row.get(0))

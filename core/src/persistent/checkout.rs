@@ -66,7 +66,8 @@ impl Odd {
 pub(crate) enum Looked {
     Nothing,
     File(Seen),
-    /// A folder with something in it, or something that is no regular file, or is below one.
+    Folder,
+    /// Something that is neither, or is below such a thing.
     Other,
 }
 
@@ -104,6 +105,19 @@ impl Checkout {
     pub(crate) fn harness_path(&self, path: &str) -> HarnessPath {
         let below = path.split('/').map(str::to_owned);
         HarnessPath { root: Root::Persistent, segments: self.dir.segments.iter().cloned().chain(below).collect() }
+    }
+
+    /// Whether the checkout's folder is the one that was opened. One that was removed or replaced would look as if all
+    /// were deleted.
+    pub(crate) fn check_folder(&self) -> Result<()> {
+        let folder = self.root().folder();
+        let there = self.session.root(Root::Persistent).open_folder(&self.dir.segments, Links::Refuse);
+        if there.is_ok_and(|there| crate::lock::names(there, ".", folder)) {
+            return Ok(());
+        }
+        let text =
+            format!("The checkout of {} was removed or replaced. Nothing was sent. Open the session anew.", self.name);
+        Err(Error::at(Code::NotFound, &self.name, text))
     }
 
     pub(crate) fn root(&self) -> &RootDir {
@@ -153,6 +167,7 @@ impl Checkout {
     /// Looks at all files: by their stamps, and at their contents where those have moved. Gives what is no content and
     /// stands where content was or could be.
     pub(crate) fn scan(&mut self, cancel: &Cancel) -> Result<BTreeMap<String, Odd>> {
+        self.check_folder()?;
         let now = now_millis();
         let (mut odd, mut met) = (BTreeMap::new(), Vec::new());
         let folder = self.root().folder();
@@ -186,8 +201,11 @@ impl Checkout {
                     }
                     met.push(path);
                 }
-                Looked::Nothing | Looked::Other => {}
+                Looked::Nothing | Looked::Folder | Looked::Other => {}
             }
+        }
+        if !odd.is_empty() {
+            self.add_hidden(&mut odd);
         }
         met.sort_unstable();
         let gone: Vec<String> = self
@@ -203,6 +221,19 @@ impl Checkout {
         self.note_changes(&odd, now);
         self.tell_new_odd(&odd);
         Ok(odd)
+    }
+
+    /// What lies below a link in the place of a folder is hidden, not deleted.
+    fn add_hidden(&self, odd: &mut BTreeMap<String, Odd>) {
+        let above_is_odd =
+            |path: &str| path.match_indices('/').any(|(at, _)| odd.get(&path[..at]) == Some(&Odd::NotRegular));
+        let hidden: Vec<String> = self
+            .rows
+            .iter()
+            .filter(|(path, row)| row.base.is_some() && above_is_odd(path))
+            .map(|(path, _)| path.clone())
+            .collect();
+        odd.extend(hidden.into_iter().map(|path| (path, Odd::NotRegular)));
     }
 
     /// A conflict is over where the checkout has become what the store holds.
@@ -268,8 +299,10 @@ impl Checkout {
             Err(errno) => return Err(Error::from_errno(errno, &full, "reading")),
         };
         let stat = fs::fstat(&file).map_err(|errno| Error::from_errno(errno, &full, "reading"))?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Ok(Looked::Other);
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => {}
+            FileType::Directory => return Ok(Looked::Folder),
+            _ => return Ok(Looked::Other),
         }
         let stamp = Stamp::of(&stat);
         if let Some(seen) = self.rows.get(path).and_then(|row| row.seen)

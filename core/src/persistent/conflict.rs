@@ -7,7 +7,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{self, AtFlags, Dir, Mode, OFlags};
 
 use super::batch::Batch;
-use super::checkout::Checkout;
+use super::checkout::{Checkout, Looked};
 use super::place::Placed;
 use super::row::{Held, TheirState, Theirs};
 use crate::cancel::Cancel;
@@ -124,7 +124,11 @@ impl Checkout {
         let mut folders = BTreeSet::new();
         for ((path, held), staged) in all.iter().zip(&staged) {
             let seen = loop {
-                let before = self.look(path, cancel)?;
+                // A folder goes with all that is in it.
+                let before = match self.look(path, cancel)? {
+                    Looked::Folder => Looked::Other,
+                    looked => looked,
+                };
                 let session = std::sync::Arc::clone(&self.session);
                 let locked = session.lock_publish_waiting(cancel)?;
                 let placed = match (held, staged) {

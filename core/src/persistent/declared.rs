@@ -157,8 +157,10 @@ fn declare(declaration: &Declaration) -> Result<Declared> {
     if path.to_string() != declaration.harness_dir {
         return Err(invalid(&format!("must be spelled plainly: {path}")));
     }
-    let segments = path.segments.into_iter().map(|segment| to_nfc(&segment).unwrap_or(segment)).collect();
-    Ok(Declared { segments, read_only: declaration.read_only, local: declaration.local })
+    if path.segments.iter().any(|segment| to_nfc(segment).is_some()) {
+        return Err(invalid("must be in Unicode normalization form C: \"…\".normalize()"));
+    }
+    Ok(Declared { segments: path.segments, read_only: declaration.read_only, local: declaration.local })
 }
 
 /// Whether `start` are the first of `segments`, whatever their normalization; `start` is in NFC or from the same caller.

@@ -122,7 +122,9 @@ impl Checkout {
             let looked = self.look(path, cancel)?;
             let row = self.row_mut(path);
             let held = row.theirs.take().and_then(|theirs| theirs.held);
-            if !matches!(looked, Looked::Other) && looked.seen().map(|seen| seen.digest) == digest(held.as_ref()) {
+            if !matches!(looked, Looked::Folder | Looked::Other)
+                && looked.seen().map(|seen| seen.digest) == digest(held.as_ref())
+            {
                 row.seen = looked.seen();
                 row.advance(held, now);
             }
@@ -214,6 +216,9 @@ impl Checkout {
             let row = self.row_mut(path);
             row.seen = looked.seen();
             row.advance(None, now);
+        } else if matches!(looked, Looked::Folder) && !incoming.discard.contains(path) {
+            // Deleted on both sides.
+            self.row_mut(path).advance(None, now);
         } else if (known && self.is_base(path, looked)) || incoming.discard.contains(path) {
             steps.push(Step { path: path.to_owned(), held: None, staged: None, before: looked });
         } else {
@@ -226,7 +231,8 @@ impl Checkout {
     fn is_base(&self, path: &str, looked: Looked) -> bool {
         let base = self.rows.get(path).and_then(|row| row.base.as_ref());
         match looked {
-            Looked::Nothing => base.is_none(),
+            // A folder is no content; if it holds some, placing finds that out.
+            Looked::Nothing | Looked::Folder => base.is_none(),
             Looked::File(seen) => digest(base) == Some(seen.digest),
             Looked::Other => false,
         }
@@ -310,7 +316,7 @@ impl Checkout {
     /// A file against a folder: the conflict is told at the file's path.
     fn note_blocked(&mut self, incoming: &mut Incoming, step: Step, at: &str, cancel: &Cancel) -> Result<()> {
         let looked = self.look(&step.path, cancel)?;
-        let obstacle = if at == step.path { Looked::Other } else { self.look(at, cancel)? };
+        let obstacle = if at == step.path { Looked::Folder } else { self.look(at, cancel)? };
         if let Looked::File(_) = obstacle {
             let theirs = step.held.clone();
             self.note_conflict(

@@ -88,6 +88,7 @@ impl Operation {
         // A delete of the session waits for nothing of this; what it took away meanwhile is found out here.
         session.check_exists()?;
         let mut checkout = Checkout::open(session, dir)?;
+        checkout.check_folder()?;
         checkout.adopt_interrupted(&Cancel::new())?;
         let source = source.map(|source| open_source(&mut checkout, source, alone)).transpose()?;
         Ok(Self { checkout, index: dir, source, _lock: lock })
@@ -352,7 +353,9 @@ fn open_source(checkout: &mut Checkout, source: &Source, alone: bool) -> Result<
         }
         Source::Local(local, others) => match LocalStore::open(checkout, local, others, false, alone)? {
             Some(store) => (store.identity().to_owned(), Kind::Local(store)),
-            None => (source::missing_identity(&host, local)?, Kind::Missing(local.clone(), others.clone())),
+            None => {
+                (source::missing_identity(&host, &checkout.name, local)?, Kind::Missing(local.clone(), others.clone()))
+            }
         },
     };
     let mut other = false;

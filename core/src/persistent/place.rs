@@ -56,7 +56,7 @@ impl Checkout {
         let place = Place { checkout: self, full, parent, had };
         match before {
             Looked::File(seen) => place.replace(batch, from, version, &seen),
-            Looked::Nothing => place.make(batch, from, path, version),
+            Looked::Nothing | Looked::Folder => place.make(batch, from, path, version),
             Looked::Other => {
                 place.clear(batch)?;
                 place.make(batch, from, path, version)
@@ -77,7 +77,7 @@ impl Checkout {
         };
         let place = Place { checkout: self, full, parent, had };
         let taken = match before {
-            Looked::Nothing => true,
+            Looked::Nothing | Looked::Folder => true,
             Looked::File(seen) => place.remove(batch, &seen)?,
             Looked::Other => place.clear(batch).map(|()| true)?,
         };

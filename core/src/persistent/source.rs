@@ -48,7 +48,8 @@ struct Located {
 pub(crate) fn check_all(host: &HostShared, dirs: &[Declaration]) -> Result<()> {
     let mut located = Vec::<Located>::new();
     for source in dirs.iter().filter_map(|dir| dir.source.as_ref()) {
-        let here = locate(host, source)?;
+        let shown: String = source.path.chars().take(200).collect();
+        let here = locate(host, source, &format!("{shown:?}"))?;
         check_apart(&here, &located)?;
         located.push(here);
     }
@@ -64,10 +65,10 @@ pub(crate) fn open(
     make: bool,
     alone: bool,
 ) -> Result<Option<SourceFolder>> {
-    let located = locate(host, source)?;
+    let located = locate(host, source, &format!("of {dir}"))?;
     for other in others {
         // One that makes no sense by itself is refused when its own dir is opened.
-        if let Ok(other) = locate(host, other) {
+        if let Ok(other) = locate(host, other, "") {
             check_apart(&located, &[other])?;
         }
     }
@@ -93,8 +94,8 @@ pub(crate) fn open(
 }
 
 /// What a source that is not there is recorded as.
-pub(crate) fn missing_identity(host: &HostShared, source: &LocalSource) -> Result<String> {
-    Ok(format!("{}#missing", identity_of(&locate(host, source)?)))
+pub(crate) fn missing_identity(host: &HostShared, dir: &str, source: &LocalSource) -> Result<String> {
+    Ok(format!("{}#missing", identity_of(&locate(host, source, &format!("of {dir}"))?)))
 }
 
 /// Whether a checkout that was loaded from `one` may go on with `other`.
@@ -118,8 +119,9 @@ fn failed(dir: &str, errno: Errno, doing: &str) -> Error {
     Error { path: Some(dir.to_owned()), ..Error::from_errno(errno, what, doing) }
 }
 
-fn locate(host: &HostShared, source: &LocalSource) -> Result<Located> {
-    let invalid = |why: &str| Error::new(Code::InvalidOption, format!("sourceDir {:?} {why}", shown(&source.path)));
+/// `shown`: how errors name it. That of a function shows no host path: it may come from a request.
+fn locate(host: &HostShared, source: &LocalSource, shown: &str) -> Result<Located> {
+    let invalid = |why: &str| Error::new(Code::InvalidOption, format!("sourceDir {shown} {why}"));
     if source.path.is_empty() || source.path.contains('\0') {
         return Err(invalid("is no path of a folder"));
     }
@@ -233,8 +235,4 @@ fn lock(folder: &File, alone: bool, dir: &str) -> Result<()> {
             })
         }
     }
-}
-
-fn shown(path: &str) -> String {
-    path.chars().take(200).collect()
 }

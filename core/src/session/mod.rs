@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 use crate::cancel::Cancel;
 use crate::error::{Code, Error, Result};
@@ -22,7 +23,7 @@ use crate::index::{self, SessionRow};
 use crate::lock::{LockFile, Locked, names};
 use crate::path::{HarnessPath, Root, Use};
 use crate::persistent::Declared;
-use crate::root::{RootDir, open_name};
+use crate::root::{Links, RootDir, open_name};
 use crate::stage::Staging;
 use crate::{scan, sys};
 
@@ -71,7 +72,7 @@ impl Session {
         };
         let [first, second, third] = Root::ALL;
         let roots = [open_root(first)?, open_root(second)?, open_root(third)?];
-        let dirs = open_dirs(&host, &roots[1])?;
+        let dirs = open_dirs(&host, instance, &roots[1])?;
         let publish_lock = LockFile::open(&folder, "publish.lock", "The session's publish lock")?;
         Ok(Self {
             host,
@@ -155,6 +156,15 @@ impl Session {
             return Ok(());
         }
         Err(Error::new(Code::Closed, format!("The session was deleted: {}. Open it anew.", shown_id(&self.id))))
+    }
+
+    /// Whether the folders of the Persistent Dirs are still those that were opened.
+    pub(crate) fn has_its_dirs(&self) -> bool {
+        let folders = self.host.dirs.iter().zip(&self.dirs);
+        folders.into_iter().all(|(dir, open)| {
+            let there = self.root(Root::Persistent).open_folder(&dir.segments, Links::Refuse);
+            there.is_ok_and(|there| names(there, ".", open.folder()))
+        })
     }
 
     /// Whatever failed in a session that was deleted meanwhile failed for that.
@@ -250,9 +260,15 @@ impl Session {
 }
 
 /// Opens the folders of the host's Persistent Dirs, making what is missing.
-fn open_dirs(host: &HostShared, persistent: &RootDir) -> Result<Vec<RootDir>> {
+fn open_dirs(host: &HostShared, instance: i64, persistent: &RootDir) -> Result<Vec<RootDir>> {
     let open = |dir: &Declared| {
         let path = dir.path();
+        let name = path.to_string();
+        let missing = persistent.open_folder(&dir.segments, Links::Refuse).is_err_and(|errno| errno == Errno::NOENT);
+        if missing && host.index.read(|connection| index::dir(connection, instance, &name))?.is_some() {
+            // Somebody removed it: what is missing in the one that is made now was not deleted.
+            host.index.write_through(true, |connection| index::drop_dir(connection, instance, &name))?;
+        }
         // A name below it, so that its own folder is made as well.
         let (folder, _) = persistent.make_parent(&path.join("_"))?;
         Ok(RootDir::inner(folder, host.resolver, dir.segments.len()))

@@ -169,8 +169,9 @@ fn a_commit_that_dies_at_any_step_is_all_or_nothing() {
         assert!(seen == before() || seen == after(), "died at {at}: {seen:?}");
         // A commit that began and got no journal leaves its folder to the next commit.
         let left = fs::read_dir(place.dir.path().join("source/.little-harness")).map_or(0, |entries| {
-            let unfinished = |name: &str| name.ends_with(".journal") || name.ends_with(".undo");
-            entries.flatten().filter(|entry| unfinished(&entry.file_name().to_string_lossy())).count()
+            let unfinished =
+                |entry: &fs::DirEntry| entry.path().extension().is_some_and(|kind| kind == "journal" || kind == "undo");
+            entries.flatten().filter(unfinished).count()
         });
         assert_eq!(left, 0, "died at {at}: {left} unfinished");
         // The sender brings it to its end.
