@@ -15,7 +15,7 @@ const write = async () => {};
 const remove = async () => {};
 
 /** A host that must not open; when it does all the same it is closed. `dirs()` may throw as well. */
-function refused(t, base, dirs, { message, ...options } = {}) {
+function refused(t, base, dirs, { message, about = "", ...options } = {}) {
   let error;
   try {
     const host = localHost({ dataDir: path.join(base, "data"), persistentDirs: dirs(), ...options });
@@ -23,7 +23,7 @@ function refused(t, base, dirs, { message, ...options } = {}) {
   } catch (thrown) {
     error = thrown;
   }
-  assert.ok(error, `it was accepted: ${dirs}`);
+  assert.ok(error, `it was accepted: ${dirs} ${about}`);
   assert.ok(error instanceof HarnessFileError, `${dirs}: ${error?.stack}`);
   assert.equal(error.code, "FS_INVALID_OPTION", `${dirs}: ${error.message}`);
   if (message !== undefined) assert.match(error.message, message, String(dirs));
@@ -71,8 +71,8 @@ test("a harnessDir is a path below /persistent", (t) => {
     ["/persistent/a"],
   ];
   for (const harnessDir of bad) {
-    refused(t, base, () => [localDir({ harnessDir, sourceDir: source })]);
-    refused(t, base, () => [customDir({ harnessDir, load, store })]);
+    refused(t, base, () => [localDir({ harnessDir, sourceDir: source })], { about: JSON.stringify(harnessDir) });
+    refused(t, base, () => [customDir({ harnessDir, load, store })], { about: JSON.stringify(harnessDir) });
   }
   const fine = [
     "/persistent/a",

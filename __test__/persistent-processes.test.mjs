@@ -20,8 +20,8 @@ test(
     const base = tempDir(t);
     const source = path.join(base, "source");
     fs.mkdirSync(path.join(source, "pair"), { recursive: true });
-    fs.writeFileSync(path.join(source, "counter.json"), JSON.stringify({ value: 0, by: "nobody" }));
-    for (const each of ["a", "b"]) fs.writeFileSync(path.join(source, `pair/${each}.bin`), tagged("c0", 20_000));
+    fs.writeFileSync(path.join(source, "counter.json"), JSON.stringify({ value: 0, by: "p" }));
+    for (const each of ["a", "b"]) fs.writeFileSync(path.join(source, `pair/${each}.bin`), tagged("c0p", 20_000));
     const children = NAMES.map((name, n) =>
       startChild(t, "sharing", [path.join(base, `data-${name}`), source, seconds, seed + n, name]),
     );
@@ -30,7 +30,7 @@ test(
     for (const { name, failures } of results) assert.deepEqual(failures.slice(0, 3), [], name);
 
     const landed = results.flatMap(({ mine }) => mine).sort((a, b) => a - b);
-    const { value } = JSON.parse(fs.readFileSync(path.join(source, "counter.json"), "utf8"));
+    const { value, by } = JSON.parse(fs.readFileSync(path.join(source, "counter.json"), "utf8"));
     assert.deepEqual(
       landed,
       Array.from({ length: value }, (_, n) => n + 1),
@@ -44,6 +44,6 @@ test(
       assert.deepEqual(logs.sort(), mine.map((each) => `log/${name}/${each}.txt`).sort());
       for (const each of mine) assert.equal(held.get(`log/${name}/${each}.txt`).toString(), `${name} ${each}`);
     }
-    for (const each of ["a", "b"]) assert.equal(tagOf(held.get(`pair/${each}.bin`)), `c${value}`);
+    for (const each of ["a", "b"]) assert.equal(tagOf(held.get(`pair/${each}.bin`)), `c${value}${by}`);
   },
 );

@@ -154,17 +154,18 @@ for (const kind of ["local", "cursor", "files"]) {
 
   test(`${kind}: a checkout that was deleted, or is a link, deletes nothing`, async (t) => {
     const outside = outsideOf(t);
-    for (const spoil of [
-      (real) => fs.rmSync(real, { recursive: true }),
-      (real) => {
+    const ways = {
+      gone: (real) => fs.rmSync(real, { recursive: true }),
+      "a link": (real) => {
         fs.rmSync(real, { recursive: true });
         fs.symlinkSync(outside, real);
       },
-      (real) => {
+      "a file": (real) => {
         fs.rmSync(real, { recursive: true });
         fs.writeFileSync(real, "a file");
       },
-    ]) {
+    };
+    for (const [what, spoil] of Object.entries(ways)) {
       const store = await newStore(kind)(t);
       for (const name of ["a.txt", "b/c.txt"]) store.write(name, name);
       const h = await withStore(t, store);
@@ -179,7 +180,7 @@ for (const kind of ["local", "cursor", "files"]) {
         (next) => next.finish(),
         (error) => assert.match(error.code, /^FS_/),
       );
-      assertHolds(store.read(), { "a.txt": "a.txt", "b/c.txt": "b/c.txt" });
+      assertHolds(store.read(), { "a.txt": "a.txt", "b/c.txt": "b/c.txt" }, what);
       assert.deepEqual(fs.readdirSync(outside).sort(), ["secret.txt", "sub"]);
       await h.close();
     }

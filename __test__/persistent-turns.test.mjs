@@ -241,7 +241,7 @@ test("the dirs of a turn load at once, not one after the other", { timeout: 20_0
       store: async () => {},
     });
   const h = await withDirs(t, [dir(0), dir(1)]);
-  const turn = await h.main.beginTurn({ signal: AbortSignal.timeout(10_000) });
+  const turn = await h.main.beginTurn();
   assert.equal((await turn.files.read("/persistent/1/who.txt")).text(), "1");
   await turn.abort();
 });
@@ -289,7 +289,9 @@ test("finish with a signal while a store hangs: it ends, the change stays", { ti
   const h = await withDirs(t, [customDir({ harnessDir: DIR, load: async () => ({}), store })]);
   const turn = await h.main.beginTurn();
   await turn.files.write(at("a.txt"), "a");
-  const ended = await turn.finish({ signal: AbortSignal.timeout(100) }).then(
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), 100);
+  const ended = await turn.finish({ signal: controller.signal }).then(
     ({ persistence }) => persistence.status,
     (error) => error.code,
   );
@@ -318,7 +320,10 @@ test("sinks that throw or reject change nothing", async (t) => {
       told++;
       return bad();
     };
-    const h = await withStore(t, store, { onPersistenceError, onEvent: bad });
+    const onEvent = () => {
+      throw new Error("sink");
+    };
+    const h = await withStore(t, store, { onPersistenceError, onEvent });
     store.write("a", "old");
     const turn = await h.main.beginTurn();
     await turn.files.write(at("a"), "new");

@@ -63,7 +63,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (command.op === "end") break;
   const reply = { reply: count++ };
   try {
-    reply.value = await commands[command.op](command);
+    reply.value = (await commands[command.op](command)) ?? null;
   } catch (error) {
     reply.failure = { code: String(error.code), message: String(error.message), stack: String(error.stack) };
   }

@@ -25,9 +25,10 @@ await open();
 /** What any load shows is of whole commits: both files of the pair have one tag, which the counter's commit wrote as well. */
 async function look(files) {
   const count = (await files.read(`${DIR}/counter.json`)).json();
+  const wanted = `c${count.value}${count.by}`;
   const [a, b] = await Promise.all(["a", "b"].map((each) => files.read(`${DIR}/pair/${each}.bin`)));
   const tags = [a, b].map((each) => tagOf(each.content));
-  if (tags[0] !== tags[1] || tags[0] !== `c${count.value}`) wrong(`a mix: counter ${count.value}, pair ${tags}`);
+  if (tags[0] !== tags[1] || tags[0] !== wanted) wrong(`a mix: counter ${wanted}, pair ${tags}`);
   return count.value;
 }
 
@@ -36,7 +37,7 @@ async function attempt() {
   const value = (await look(turn.files)) + 1;
   if (random() < 0.3) await sleep(random() * 20);
   await turn.files.writeJSON(`${DIR}/counter.json`, { value, by: name });
-  for (const each of ["a", "b"]) await turn.files.write(`${DIR}/pair/${each}.bin`, tagged(`c${value}`, 20_000));
+  for (const each of ["a", "b"]) await turn.files.write(`${DIR}/pair/${each}.bin`, tagged(`c${value}${name}`, 20_000));
   const own = `${DIR}/log/${name}/${value}.txt`;
   await turn.files.write(own, `${name} ${value}`);
   const { persistence } = await turn.finish();

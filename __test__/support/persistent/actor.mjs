@@ -5,8 +5,8 @@ import { startChild } from "../process.mjs";
  * Starts children/persisting.mjs on this store. `ask(command)` gives the reply's value, or throws what it failed with
  * ({ code, message }); `tell(command)` does not wait for the reply. `end()` closes the host and waits for the end.
  */
-export function startActor(t, { dataDir, store, id = "test", commit, byUser, options }) {
-  const setup = { dataDir, id, store: store.spec, commit, byUser, options };
+export function startActor(t, { dataDir, store, id = "test", user, commit, byUser, options }) {
+  const setup = { dataDir, id, user, store: store.spec, commit, byUser, options };
   const child = startChild(t, "persisting", [JSON.stringify(setup)]);
   let count = 0;
   const tell = (command) => {

@@ -37,6 +37,8 @@ export class Model {
   #intents = new Map();
   /** User → names that other programs changed, which no load has shown us yet. */
   #unseen = new Map();
+  /** Name → what the base may hold: what the last load gave, or one that may have been made since. */
+  #bases = new Map();
   /** Whose files the checkout holds; undefined: it has to be loaded first. */
   #owner;
   #handleUser;
@@ -89,6 +91,7 @@ export class Model {
       user: this.#handleUser,
     });
     this.#folder = await this.#actor.ask({ op: "folder" });
+    this.#note(`a program of ${this.#handleUser}`);
     this.#turn = undefined;
   }
 
@@ -170,7 +173,7 @@ export class Model {
   }
 
   #note(text) {
-    this.log.push(`      ${text}`);
+    this.log.push(`      ${text.replace(/ +$/, " (long)")}`);
   }
 
   /** A change of ours: what it was before does not matter any more. */
@@ -309,6 +312,7 @@ export class Model {
   #done(name) {
     const { user, text } = this.#intents.get(name);
     this.#intents.delete(name);
+    this.#bases.set(name, new Set([text]));
     if (this.#held.get(user).get(name) === text) this.#unseen.get(user).delete(name);
   }
 
@@ -358,6 +362,8 @@ export class Model {
   /** Whether a commit that ended otherwise has loaded is not known: what came in then is no longer unseen. */
   #forgetUnseen(user) {
     for (const name of this.#unseen.get(user)) if (!this.#intents.has(name)) this.#unseen.get(user).delete(name);
+    for (const name of NAMES)
+      this.#bases.set(name, (this.#bases.get(name) ?? new Set()).add(this.#held.get(user).get(name)));
   }
 
   #assertUntouched(user, before) {
@@ -434,6 +440,7 @@ export class Model {
     const theirs = this.#listed.conflicts.get(name).theirs?.sha256;
     const now = this.#held.get(this.#owner).get(name);
     if (theirs === (now === undefined ? undefined : sha256(now))) this.#unseen.get(this.#owner).delete(name);
+    this.#bases.get(name)?.add(now);
     if (side === "theirs") this.#intents.delete(name);
   }
 
@@ -545,6 +552,11 @@ export class Model {
       const inConflict = conflicts.has(name);
       assert.ok(!(isPending && inConflict), `${shown} is pending and in conflict`);
       if (!isPending && !inConflict) {
+        // Made and taken away again, or back to what it was: no change.
+        if (this.#bases.get(name)?.has(intent.text)) {
+          this.#intents.delete(name);
+          continue;
+        }
         assert.ok(this.#hasLanded(name, intent), `${shown} is lost: not in the store, not pending, not in conflict`);
         this.#done(name);
         continue;
@@ -575,6 +587,7 @@ export class Model {
       const { pending, conflicts } = this.#listed;
       if (pending.has(name) || conflicts.has(name)) continue;
       assert.equal(this.#onDisk(name), held.get(name), `${name} after a load`);
+      this.#bases.set(name, new Set([held.get(name)]));
     }
     for (const [name, conflict] of this.#listed.conflicts) {
       const theirs = held.get(name);
@@ -588,6 +601,7 @@ export class Model {
     this.#amnesia = false;
     for (const name of [...this.#listed.pending.keys(), ...this.#listed.conflicts.keys()]) {
       const text = this.#onDisk(name);
+      this.#bases.set(name, new Set([undefined]));
       if (!this.#intents.has(name))
         this.#intents.set(name, { user: this.#owner ?? this.#handleUser, text, step: this.#step });
     }

@@ -25,7 +25,7 @@ export async function withDirs(t, persistentDirs, options = {}) {
   const onPersistenceError = (failure) => {
     failures.push(failure);
     seeResult(failure);
-    options.onPersistenceError?.(failure);
+    return options.onPersistenceError?.(failure);
   };
   const h = await withHost(t, { ...options, persistentDirs, onPersistenceError });
   const again = (more = {}) => withDirs(t, persistentDirs, { ...options, ...more, base: h.base });
