@@ -199,6 +199,12 @@ export class Model {
     this.#loaded(user);
   }
 
+  /** The checkout holds nobody's files any more. */
+  #unload() {
+    this.#owner = undefined;
+    this.#bases.clear();
+  }
+
   /** A load of this user's store went well. */
   #loaded(user) {
     this.#owner = user;
@@ -275,7 +281,7 @@ export class Model {
   /** finish or commit, with a store that works, fails at its k-th call, or a process that is killed meanwhile. */
   async #commitStep(command, user) {
     const before = new Map(this.#held.get(user));
-    const conflicts = new Set(this.#owner === user ? this.#listed.conflicts.keys() : []);
+    const conflicts = this.#owner === user ? this.#listed.conflicts : new Map();
     const free = this.#owner === undefined || this.#owner === user || this.#nothingListed();
     const end = await this.#faulty({ ...command, ...(command.op === "commit" && { user }) });
     this.#note(`${command.op} of ${user}: ${JSON.stringify(end)}`);
@@ -290,11 +296,11 @@ export class Model {
     this.#assertTheirsKept(user, before, conflicts);
     if (end.killed) {
       this.#forgetUnseen(user);
-      if (this.#owner !== user) this.#owner = undefined;
+      if (this.#owner !== user) this.#unload();
       return;
     }
     assert.equal(end.code, undefined, `${command.op} rejected: ${end.message}`);
-    if (this.#owner !== user) this.#owner = undefined; // the checkout is emptied, and is loaded at its next use
+    if (this.#owner !== user) this.#unload(); // the checkout is emptied, and is loaded at its next use
     this.#forgetUnseen(user);
     if (end.value.status !== "succeeded") {
       this.#assertCanFail(end);
@@ -362,6 +368,7 @@ export class Model {
   /** Whether a commit that ended otherwise has loaded is not known: what came in then is no longer unseen. */
   #forgetUnseen(user) {
     for (const name of this.#unseen.get(user)) if (!this.#intents.has(name)) this.#unseen.get(user).delete(name);
+    if (this.#owner !== user) return;
     for (const name of NAMES)
       this.#bases.set(name, (this.#bases.get(name) ?? new Set()).add(this.#held.get(user).get(name)));
   }
@@ -379,9 +386,13 @@ export class Model {
       assert.ok(intent, `${user}/${name} was changed, and not by us: ${before.get(name)} → ${now.get(name)}`);
       assert.equal(intent.user, user, `${name} of ${intent.user} was sent to ${user}`);
       assert.equal(now.get(name), intent.text, `${user}/${name} is not what we made of it`);
-      assert.ok(!conflicts.has(name), `${user}/${name} was in conflict and was overwritten`);
+      const was = before.get(name);
+      const shown = conflicts.get(name);
+      const told = shown !== undefined && shown.theirs?.sha256 === (was === undefined ? undefined : sha256(was));
+      assert.ok(!told, `${user}/${name} was in conflict and was overwritten`);
+      // A change of theirs that goes back to the base leaves ours alone.
       assert.ok(
-        !this.#unseen.get(user).has(name),
+        (shown === undefined && !this.#unseen.get(user).has(name)) || this.#bases.get(name)?.has(was),
         `${user}/${name} was changed by another program and was overwritten`,
       );
     }
@@ -390,7 +401,7 @@ export class Model {
   async #hostChange(command, name, text) {
     const user = this.#owner;
     const before = new Map(this.#held.get(user));
-    const conflicts = new Set(this.#listed.conflicts.keys());
+    const { conflicts } = this.#listed;
     const was = this.#intents.get(name);
     this.#intend(name, text);
     const end = await this.#faulty(command);
@@ -406,7 +417,9 @@ export class Model {
       return;
     }
     if (end.code === undefined) {
-      assert.equal(this.#held.get(user).get(name), text, `${name} was told to have landed`);
+      // What was made by us alone is taken back: theirs, of which we knew nothing, stays.
+      const back = text === undefined && this.#bases.get(name)?.has(undefined);
+      if (!back) assert.equal(this.#held.get(user).get(name), text, `${name} was told to have landed`);
       this.#done(name);
       return;
     }
@@ -460,7 +473,7 @@ export class Model {
     this.#intents.clear();
     for (const user of USERS) this.#unseen.get(user).clear();
     // Another user's handle finds the checkout of another source: it is emptied.
-    this.#owner = undefined;
+    this.#unload();
   }
 
   async #restart() {
@@ -481,7 +494,7 @@ export class Model {
     for (const name of fs.readdirSync(this.#dataDir))
       if (name.startsWith("harness.db")) fs.rmSync(path.join(this.#dataDir, name));
     this.#handleUser = this.#owner ?? this.#handleUser;
-    if (NAMES.every((name) => this.#onDisk(name) === undefined)) this.#owner = undefined; // as if never loaded
+    if (NAMES.every((name) => this.#onDisk(name) === undefined)) this.#unload(); // as if never loaded
     for (const [name, { text }] of this.#intents) if (text === undefined) this.#intents.delete(name);
     this.#amnesia = true;
     await this.#start();
