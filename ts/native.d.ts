@@ -238,6 +238,8 @@ export interface NativeDir {
    * there is nothing. FS_CONFLICT (`details.paths`, in the dir) while the dir has a conflict.
    */
   beginCommit(paths: string[] | null, cancel?: NativeCancel): Promise<NativeCommit | null | Failure>;
+  /** Scans; what is pending is on the disk then, whoever wrote it. For dirs that a finished turn does not commit. */
+  flushPending(): Promise<null | Failure>;
   /** Notes a failed attempt on what is pending, all or at or below `paths`: one that failed before `beginCommit` gave a commit. */
   commitFailed(paths: string[] | null, code: string, message: string): Promise<null | Failure>;
   /** Scans. */

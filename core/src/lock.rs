@@ -2,6 +2,7 @@
 //! them (STORAGE, "Locks"). Never waits: a lock that is held is an error that [`Error::is_held`] knows.
 
 use std::fs::File;
+use std::io::{Read, Seek, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -71,7 +72,7 @@ impl LockFile {
 
 /// A lock that its holder carries around: of a turn, of the staging of messages. Freed when it is dropped.
 #[derive(Debug)]
-pub struct HeldLock(#[expect(dead_code, reason = "held for its lock")] File);
+pub struct HeldLock(File);
 
 impl HeldLock {
     /// Takes the lock file `name` in `folder` if nobody has it, in this process or another.
@@ -89,6 +90,27 @@ impl HeldLock {
                 return Ok(Self(file));
             }
         }
+    }
+}
+
+impl HeldLock {
+    /// A short text that the lock file keeps.
+    pub(crate) fn noted(&self) -> Option<String> {
+        let mut text = String::new();
+        (&self.0).rewind().ok()?;
+        (&self.0).read_to_string(&mut text).ok()?;
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// Keeps a text in the lock file, in place of the one before.
+    pub(crate) fn note(&self, text: &str, flushed: bool) -> Result<()> {
+        if self.noted().as_deref() == Some(text) {
+            return Ok(());
+        }
+        let written =
+            self.0.set_len(0).and_then(|()| (&self.0).rewind()).and_then(|()| (&self.0).write_all(text.as_bytes()));
+        let written = if flushed { written.and_then(|()| self.0.sync_all()) } else { written };
+        written.map_err(|error| Error::from_errno(errno_of(&error), "a lock file", "writing"))
     }
 }
 

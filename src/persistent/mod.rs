@@ -118,6 +118,12 @@ impl NativeDir {
         })
     }
 
+    /// What is pending is on the disk.
+    #[napi(ts_return_type = "Promise<null | Failure>")]
+    pub fn flush_pending<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
+        self.run(env, Cancel::new(), |operation| operation.flush_pending(&Cancel::new()).map(|()| Null))
+    }
+
     /// An attempt failed before it could begin.
     #[napi(
         ts_args_type = "paths: Array<string> | null, code: string, message: string",

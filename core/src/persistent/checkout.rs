@@ -11,12 +11,17 @@ use super::row::{Held, Row, Seen};
 use crate::cancel::Cancel;
 use crate::clock::now_millis;
 use crate::error::{Code, Error, Result, errno_of};
+use crate::flush::changed_folders;
 use crate::index::{self, DirRecord};
 use crate::path::{HarnessPath, Root};
 use crate::root::{Links, RootDir};
 use crate::session::Session;
 use crate::stamp::Stamp;
+use crate::sys;
 use crate::tree::{self, Found};
+
+/// From this many changed files on the whole file system is flushed in one call.
+const MAX_SINGLE: usize = 64;
 
 /// What is known of a dir's files, and what has changed of that since it was last saved. Its holder holds the checkout's
 /// lock.
@@ -284,6 +289,29 @@ impl Checkout {
                 self.session.tell_odd(&self.harness_path(path).to_string());
             }
         }
+    }
+
+    /// Flushes the files that have changed, and the folders on the way to them: a shell that wrote them did not.
+    pub(crate) fn flush_pending(&self) -> Result<()> {
+        let changed: Vec<HarnessPath> =
+            self.rows.iter().filter(|(_, row)| row.since.is_some()).map(|(path, _)| self.harness_path(path)).collect();
+        if changed.is_empty() || !self.session.flushes() {
+            return Ok(());
+        }
+        let wrap = |errno| Error::from_errno(errno, &self.name, "flushing");
+        if sys::HAS_SYNC_DISK && changed.len() > MAX_SINGLE {
+            return sys::sync_disk(self.root().folder()).map_err(wrap);
+        }
+        let mut folders = BTreeSet::new();
+        for full in changed {
+            match self.root().open(&full.segments, OFlags::RDONLY, Links::Refuse).and_then(fs::fsync) {
+                // Deleted; a link, a socket or something else that cannot be flushed in its place.
+                Ok(()) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NXIO | Errno::INVAL) => {}
+                Err(errno) => return Err(wrap(errno)),
+            }
+            folders.extend(changed_folders(&full, self.dir.segments.len()).map(|(_, segments)| segments));
+        }
+        self.flush_folders(&folders)
     }
 
     /// Looks at one path, and at its content where its stamp proves nothing.

@@ -100,6 +100,8 @@ impl Checkout {
         cancel: &Cancel,
     ) -> Result<Option<Commit>> {
         let odd = self.scan(cancel)?;
+        // Whatever becomes of the commit, what is listed as pending is on the disk.
+        self.flush_pending()?;
         let conflicts: Vec<String> = self.conflicts().into_iter().map(|conflict| conflict.path).collect();
         if !conflicts.is_empty() {
             self.save_rows()?;
@@ -243,6 +245,7 @@ impl Checkout {
         cancel: &Cancel,
     ) -> Result<()> {
         self.scan(cancel)?;
+        self.flush_pending()?;
         let pending: Vec<String> = self
             .rows
             .iter()

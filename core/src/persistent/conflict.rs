@@ -160,7 +160,7 @@ impl Checkout {
         self.flush_folders(&folders)
     }
 
-    fn stage_kept(&self, batch: &mut Batch, path: &str, held: &Held, cancel: &Cancel) -> Result<String> {
+    pub(super) fn stage_kept(&self, batch: &mut Batch, path: &str, held: &Held, cancel: &Cancel) -> Result<String> {
         let full = self.harness_path(path);
         let mut staged = batch.stage(&full, Mode::RUSR | Mode::WUSR)?;
         read::copy(File::from(kept(self, held)?), &full, cancel, |bytes| staged.write(bytes))?;
@@ -210,7 +210,9 @@ impl Checkout {
             let _locked = session.lock_publish_waiting(cancel)?;
             let wrap = |errno| Error::from_errno(errno, &self.name, "emptying");
             let folder = self.root().folder();
-            for entry in Dir::read_from(folder).map_err(wrap)? {
+            // A handle that only stands for the folder cannot be read.
+            let open = open_name(folder, ".", OFlags::RDONLY | OFlags::DIRECTORY).map_err(wrap)?;
+            for entry in Dir::read_from(open).map_err(wrap)? {
                 let entry = entry.map_err(wrap)?;
                 let name = entry.file_name();
                 if !matches!(name.to_bytes(), b"." | b"..") {

@@ -7,7 +7,7 @@ use super::checkout::{Checkout, Looked};
 use super::conflict;
 use super::incoming::{Given, Incoming};
 use super::place::Placed;
-use super::row::{Held, Seen, Sent, TheirState, Theirs};
+use super::row::{Held, Row, Seen, Sent, TheirState, Theirs};
 use crate::cancel::Cancel;
 use crate::clock::now_millis;
 use crate::error::Result;
@@ -68,6 +68,9 @@ impl Checkout {
             self.scan(cancel)?;
         }
         self.adopt_interrupted(cancel)?;
+        if !incoming.complete {
+            self.bring_blocked(&mut incoming, cancel)?;
+        }
         let steps = self.compare(&mut incoming, known, cancel)?;
         let before = self.record.clone();
         let mut record = DirRecord { source: source.to_owned(), cursor: None, must_load: true, commit: None };
@@ -205,9 +208,15 @@ impl Checkout {
         let now = now_millis();
         let landed = row.sent == Some(Sent(None));
         if row.base.is_none() && known && !incoming.discard.contains(path) {
-            // Never was in the store; or a conflict with something that is gone from it again.
-            if row.theirs.is_some() || row.sent.is_some() {
+            // Never was in the store; or a conflict with something that is gone from it again. One with nothing (the base
+            // was lost, or a folder stands against our file) stays one until it is decided.
+            let with_nothing = row.theirs.as_ref().is_some_and(|theirs| theirs.held.is_none());
+            if (row.theirs.is_some() && !with_nothing) || row.sent.is_some() {
+                let blocked = row.is_blocked();
                 self.row_mut(path).advance(None, now);
+                if blocked {
+                    self.unblock(path, now);
+                }
             }
             return Ok(());
         }
@@ -223,6 +232,32 @@ impl Checkout {
             steps.push(Step { path: path.to_owned(), held: None, staged: None, before: looked });
         } else {
             self.note_conflict(incoming, path, TheirState::Conflict, None, None, looked)?;
+        }
+        Ok(())
+    }
+
+    /// A file of the store that had no place is gone from it: the conflict above it ends with the last of them.
+    fn unblock(&mut self, path: &str, now: i64) {
+        let above = path.match_indices('/').map(|(at, _)| path[..at].to_owned());
+        for above in above.collect::<Vec<_>>() {
+            let below = format!("{above}/");
+            let mut rows = self.rows.range(below.clone()..).take_while(|(other, _)| other.starts_with(&below));
+            if !rows.any(|(_, row)| row.is_blocked()) && self.rows.get(&above).is_some_and(Row::is_conflict) {
+                let base = self.rows.get(&above).and_then(|row| row.base.clone());
+                self.row_mut(&above).advance(base, now);
+            }
+        }
+    }
+
+    /// A load of what has changed does not name again what had no place the last time.
+    fn bring_blocked(&self, incoming: &mut Incoming, cancel: &Cancel) -> Result<()> {
+        let blocked = self.rows.iter().filter(|(_, row)| row.is_blocked());
+        for (path, row) in blocked {
+            let Some(held) = row.theirs.as_ref().and_then(|theirs| theirs.held.clone()) else { continue };
+            if !incoming.given.contains_key(path) && !incoming.gone.contains(path) {
+                let staged = self.stage_kept(&mut incoming.batch, path, &held, cancel)?;
+                incoming.given.insert(path.clone(), Given { held, staged: Some(staged) });
+            }
         }
         Ok(())
     }

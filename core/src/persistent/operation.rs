@@ -14,7 +14,7 @@ use super::declared::LocalSource;
 use super::incoming::{Incoming, Wanted};
 use super::local::LocalStore;
 use super::merge::Loaded;
-use super::source;
+use super::source::{self, Relation};
 use crate::cancel::Cancel;
 use crate::digest::Digest;
 use crate::error::{Code, Error, Result};
@@ -56,15 +56,15 @@ pub struct Operation {
     checkout: Checkout,
     index: usize,
     source: Option<Opened>,
-    _lock: HeldLock,
+    lock: HeldLock,
 }
 
 /// The source of an operation that has one.
 #[derive(Debug)]
 struct Opened {
     identity: String,
-    /// It is not the one that the checkout was loaded from.
-    other: bool,
+    /// To the one that the checkout was loaded from.
+    relation: Relation,
     kind: Kind,
 }
 
@@ -90,8 +90,8 @@ impl Operation {
         let mut checkout = Checkout::open(session, dir)?;
         checkout.check_folder()?;
         checkout.adopt_interrupted(&Cancel::new())?;
-        let source = source.map(|source| open_source(&mut checkout, source, alone)).transpose()?;
-        Ok(Self { checkout, index: dir, source, _lock: lock })
+        let source = source.map(|source| open_source(&mut checkout, &lock, source, alone)).transpose()?;
+        Ok(Self { checkout, index: dir, source, lock })
     }
 
     /// The harness path of the dir.
@@ -103,7 +103,7 @@ impl Operation {
     /// Nothing was ever loaded, or not from this source.
     #[must_use]
     pub fn never_loaded(&self) -> bool {
-        self.checkout.record.is_none() || self.source.as_ref().is_some_and(|source| source.other)
+        self.checkout.record.is_none() || self.source.as_ref().is_some_and(|source| source.relation != Relation::Same)
     }
 
     /// A load has to precede the next commit.
@@ -126,8 +126,8 @@ impl Operation {
             Some(Kind::Local(store)) => {
                 store.settle_done(&mut self.checkout)?;
                 store.load(&self.checkout, &mut incoming, cancel)?;
-                let replaced = self.source.as_ref().is_some_and(|source| source.other);
-                if replaced && incoming.given.is_empty() {
+                let moved = self.source.as_ref().is_some_and(|source| source.relation != Relation::Same);
+                if moved && incoming.given.is_empty() {
                     self.check_not_unmounted()?;
                 }
             }
@@ -189,9 +189,11 @@ impl Operation {
         let Some(source) = &mut self.source else {
             return Err(Error::new(Code::IoError, format!("{} was opened without its source", self.checkout.name)));
         };
+        // So that a lost database does not make it everybody's.
+        self.lock.note(&source.identity, self.checkout.session.flushes())?;
         let merged = self.checkout.merge(incoming, &source.identity, cursor, cancel);
         match &merged {
-            Ok(_) => source.other = false,
+            Ok(_) => source.relation = Relation::Same,
             // What is known in memory is half of it.
             Err(_) => self.reopen()?,
         }
@@ -283,6 +285,13 @@ impl Operation {
         self.checkout.attempt_failed(paths, code, message, cancel)
     }
 
+    /// What is pending is on the disk when this returns, whoever wrote it.
+    pub fn flush_pending(&mut self, cancel: &Cancel) -> Result<()> {
+        self.checkout.scan(cancel)?;
+        self.checkout.flush_pending()?;
+        self.checkout.save(true)
+    }
+
     /// Paths in conflict.
     #[must_use]
     pub fn conflicts(&self) -> Vec<Conflict> {
@@ -323,7 +332,8 @@ impl Operation {
         if let Some(record) = &mut self.checkout.record {
             record.source.clone_from(&identity);
         }
-        self.source = Some(Opened { identity, other: false, kind: Kind::Local(store) });
+        self.lock.note(&identity, self.checkout.session.flushes())?;
+        self.source = Some(Opened { identity, relation: Relation::Same, kind: Kind::Local(store) });
         Ok(())
     }
 }
@@ -343,13 +353,13 @@ impl Content {
     }
 }
 
-fn open_source(checkout: &mut Checkout, source: &Source, alone: bool) -> Result<Opened> {
+fn open_source(checkout: &mut Checkout, lock: &HeldLock, source: &Source, alone: bool) -> Result<Opened> {
     let host = Arc::clone(&checkout.session.host);
     let (identity, kind) = match source {
         Source::Scope(scope) => {
             let what = format!("The store of {}", checkout.name);
-            let lock = host.lock_scope(&short(&format!("{}\0{scope}", checkout.name)), &what, alone)?;
-            (format!("scope:{scope}"), Kind::Scope(lock))
+            let held = host.lock_scope(&short(&format!("{}\0{scope}", checkout.name)), &what, alone)?;
+            (format!("scope:{scope}"), Kind::Scope(held))
         }
         Source::Local(local, others) => match LocalStore::open(checkout, local, others, false, alone)? {
             Some(store) => (store.identity().to_owned(), Kind::Local(store)),
@@ -358,18 +368,17 @@ fn open_source(checkout: &mut Checkout, source: &Source, alone: bool) -> Result<
             }
         },
     };
-    let mut other = false;
-    if let Some(record) = &checkout.record {
-        let loaded_from = record.source.clone();
-        other = match source {
-            Source::Scope(_) => loaded_from != identity,
-            Source::Local(..) => !source::is_same(&loaded_from, &identity),
-        };
-        if other {
-            check_switch(checkout, &loaded_from, &identity, matches!(kind, Kind::Missing(..)))?;
-        }
+    let loaded_from = match &checkout.record {
+        Some(record) => Some(record.source.clone()),
+        // Never loaded, or the database was lost.
+        None => lock.noted(),
+    };
+    let relation =
+        loaded_from.as_deref().map_or(Relation::Same, |loaded_from| source::relation(loaded_from, &identity));
+    if let (Some(loaded_from), Relation::Other) = (loaded_from, relation) {
+        check_switch(checkout, &loaded_from, &identity, matches!(kind, Kind::Missing(..)))?;
     }
-    Ok(Opened { identity, other, kind })
+    Ok(Opened { identity, relation, kind })
 }
 
 /// Another source than the checkout was loaded from: uncommitted changes are only ever sent to that one.

@@ -86,7 +86,7 @@ pub(crate) fn open(
         // Replaced while we waited for nothing: then the lock is on a folder that nobody sees any more.
         if open_folder(host, source, &located).is_ok_and(|again| names(&again, ".", &folder)) {
             let stat = fs::fstat(&folder).map_err(|errno| failed(dir, errno, "opening"))?;
-            let identity = format!("{}#{}:{}", identity_of(&located), stat.st_dev, stat.st_ino);
+            let identity = format!("{}#{}:{}", identity_of(&located), stat.st_ino, stat.st_dev);
             return Ok(Some(SourceFolder { folder, identity, private: located.below == Below::DataDir }));
         }
     }
@@ -98,10 +98,26 @@ pub(crate) fn missing_identity(host: &HostShared, dir: &str, source: &LocalSourc
     Ok(format!("{}#missing", identity_of(&locate(host, source, &format!("of {dir}"))?)))
 }
 
-/// Whether a checkout that was loaded from `one` may go on with `other`.
-pub(crate) fn is_same(one: &str, other: &str) -> bool {
-    let path = |identity: &str| identity.rsplit_once('#').map(|(path, _)| path.to_owned());
-    one == other || (one.ends_with("#missing") && path(one) == path(other))
+/// How a source relates to the one that a checkout was loaded from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Relation {
+    Same,
+    /// The same place and inode on another device number, as after a restart; or a volume mounted anew. A load tells.
+    Moved,
+    Other,
+}
+
+/// Compares a source with the one that a checkout was loaded from.
+pub(crate) fn relation(loaded_from: &str, now: &str) -> Relation {
+    let without_device = |identity: &str| identity.rsplit_once(':').map(|(rest, _)| rest.to_owned());
+    // It was not there: whatever is there now is the one.
+    let was_missing = loaded_from.ends_with("#missing") && is_same_place(loaded_from, now);
+    if loaded_from == now || was_missing {
+        return Relation::Same;
+    }
+    let moved =
+        now.starts_with("local:") && !now.ends_with("#missing") && without_device(loaded_from) == without_device(now);
+    if moved { Relation::Moved } else { Relation::Other }
 }
 
 /// Whether the identities name one place, at which the folder is another by now or was not there.
@@ -233,6 +249,29 @@ fn lock(folder: &File, alone: bool, dir: &str) -> Result<()> {
                 os_code: Error::from_errno(errno_of(&error), dir, "locking").os_code,
                 ..Error::at(Code::IoError, dir, text)
             })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relations() {
+        for (loaded_from, now, expected) in [
+            ("local:/a#7:1", "local:/a#7:1", Relation::Same),
+            ("local:/a#missing", "local:/a#7:1", Relation::Same),
+            ("local:/a#missing", "local:/b#7:1", Relation::Other),
+            ("local:/a#7:1", "local:/a#7:2", Relation::Moved),
+            ("local:/a#7:1", "local:/a#8:1", Relation::Other),
+            ("local:/a#7:1", "local:/a#missing", Relation::Other),
+            ("local:/a#7:1", "local:/b#7:1", Relation::Other),
+            ("scope:a:1", "scope:a:1", Relation::Same),
+            ("scope:a:1", "scope:a:2", Relation::Other),
+            ("scope:a#7:1", "local:/a#7:1", Relation::Other),
+        ] {
+            assert_eq!(relation(loaded_from, now), expected, "{loaded_from} {now}");
         }
     }
 }

@@ -55,8 +55,6 @@ pub(crate) enum State {
 }
 
 impl State {
-    const ALL: [Self; 3] = [Self::Journal, Self::Undo, Self::Done];
-
     const fn suffix(self) -> &'static str {
         match self {
             Self::Journal => "journal",
@@ -174,8 +172,9 @@ impl Journals {
     pub(crate) fn sweep(&self) -> Result<()> {
         let names = self.names()?;
         for name in names {
-            let is_mark = State::ALL.iter().any(|state| name.ends_with(&format!(".{}", state.suffix())));
-            if !is_mark {
+            // Folders and drafts have random names of ours; what else somebody keeps here is theirs.
+            let stem = name.strip_suffix(".tmp").unwrap_or(&name);
+            if stem.len() == 32 && stem.bytes().all(|byte| byte.is_ascii_hexdigit()) {
                 trash::unlink_tree(self.0.as_fd(), &name);
             } else if name.strip_suffix(".done").is_some() && self.is_old(&name) {
                 let _ = fs::unlinkat(&self.0, name.as_str(), fs::AtFlags::empty());
