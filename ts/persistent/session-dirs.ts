@@ -1,6 +1,7 @@
 // The Persistent Dirs of one session handle: when they are loaded, and when they are committed.
 import type { PersistenceStatus, PersistentDirCommitResult } from "../../index.js";
 import type { Cancellation } from "../cancellation.js";
+import { unwrap } from "../errors.js";
 import { commitDir } from "./commit.js";
 import { type Call, type Dir, type DirSession, relative } from "./dir.js";
 import { loadFailed } from "./failure.js";
@@ -106,6 +107,14 @@ export class SessionDirs {
     const wanted = { paths: [...new Set([name, name.normalize()])], unless: () => native.turnRunning() };
     const { error } = await commitDir(this.session, dir, this.hostCall(cancellation), wanted);
     if (error !== undefined) throw error;
+  }
+
+  /** What a finished turn leaves to be committed by hand survives a power cut as well. */
+  async flushManual(call: Call): Promise<void> {
+    const manual = this.session.dirs.filter(({ commit }) => commit === "manual");
+    await Promise.all(
+      manual.map((dir) => withCheckout(this.session, dir, call, async (native) => unwrap(await native.flushPending()))),
+    );
   }
 
   /** Those that `wanted` says no to are skipped. One that fails does not hold up the others. */

@@ -15,6 +15,7 @@ import * as check from "../check.js";
 import { HarnessFileError, toFileError, unwrap } from "../errors.js";
 import { fileWriter } from "../file-writer.js";
 import type { Writer } from "../file-options.js";
+import type { Call } from "../persistent/dir.js";
 import { refuseInside } from "../persistent/inside.js";
 import type { SessionCore } from "../session-core.js";
 import { withMark } from "../tools/context.js";
@@ -120,7 +121,9 @@ export class Turn<T> implements Contract<T>, AsyncDisposable {
 
   async #flush(closed: Promise<void>): Promise<void> {
     await closed;
-    if (this.#parts.settings.flushes) unwrap(await this.#core.native.flush());
+    if (!this.#parts.settings.flushes) return;
+    unwrap(await this.#core.native.flush());
+    await this.#core.persistent.flushManual(this.#call(undefined));
   }
 
   async #complete(cancellation: Cancellation | undefined): Promise<FinishedTurn> {
@@ -139,8 +142,11 @@ export class Turn<T> implements Contract<T>, AsyncDisposable {
   }
 
   #commit(mode: CommitMode, cancellation: Cancellation | undefined): Promise<PersistenceStatus> {
-    const call = { extraBody: this.#parts.extraBody, turnId: this.id, cancellation };
-    return this.#core.persistent.commit(call, ({ commit }) => commit === mode);
+    return this.#core.persistent.commit(this.#call(cancellation), ({ commit }) => commit === mode);
+  }
+
+  #call(cancellation: Cancellation | undefined): Call {
+    return { extraBody: this.#parts.extraBody, turnId: this.id, cancellation };
   }
 
   abort(reason?: unknown): Promise<void> {
