@@ -250,6 +250,7 @@ test(
     const source = path.join(disk.folder, "source");
     fs.mkdirSync(source);
     fs.writeFileSync(path.join(source, "a.txt"), "old");
+    execFileSync("sync", ["-f", path.join(source, "a.txt")]);
     const h = await withDirs(t, local(source), { base: disk.folder });
     await inTurn(h.main);
     await leavePending(h.main, (files) => files.write(at("a.txt"), "ours"));

@@ -44,6 +44,7 @@ export class Model {
   #handleUser;
   #turn;
   #listed = { pending: new Map(), conflicts: new Map() };
+  /** The database was lost, and no turn has begun since: what is ours and what came from where is not known for sure. */
   #amnesia = false;
 
   constructor(t, { store, random, dataDir }) {
@@ -194,6 +195,8 @@ export class Model {
       assert.equal(code, "FS_CONFLICT", "another user's turn must not begin while changes are pending");
       return;
     }
+    // Whose files are left in the checkout is known only to the dir.
+    if (this.#amnesia && this.#owner === undefined && code === "FS_CONFLICT") return;
     assert.equal(code, undefined, `begin: ${message}`);
     this.#turn = user;
     this.#loaded(user);
@@ -549,15 +552,21 @@ export class Model {
       conflicts.set(name, each);
     }
     this.#listed = { pending, conflicts };
+    const names = [
+      ...[...pending].map(([name, { change, lastError }]) => `${change} ${name} ${lastError?.code ?? ""}`.trim()),
+      ...conflicts.keys(),
+    ];
+    if (names.length > 0)
+      this.#note(`listed: ${pending.size} pending, ${conflicts.size} in conflict: ${names.join(", ")}`);
   }
 
   async #judge() {
     this.#readStores();
     await this.#list();
     const { pending, conflicts } = this.#listed;
-    if (this.#amnesia) this.#adopt();
     const fresh = this.#fresh;
     this.#fresh = false;
+    if (this.#amnesia) this.#adopt(fresh);
 
     for (const [name, intent] of this.#intents) {
       const shown = `${name} (${intent.text ?? "removed"})`;
@@ -588,7 +597,7 @@ export class Model {
     }
     for (const name of [...pending.keys(), ...conflicts.keys()])
       assert.ok(this.#intents.has(name), `${name} is told to be a change of ours, and is none`);
-    if (this.#conflictTold) assert.ok(conflicts.size > 0, "refused for a conflict that is not shown");
+    if (this.#conflictTold && !this.#amnesia) assert.ok(conflicts.size > 0, "refused for a conflict that is not shown");
     this.#conflictTold = false;
     if (fresh) this.#assertRefreshed();
   }
@@ -610,22 +619,39 @@ export class Model {
   }
 
   /** Without a base every file that differs from the store counts as ours: it is kept, and told. */
-  #adopt() {
-    this.#amnesia = false;
-    for (const name of [...this.#listed.pending.keys(), ...this.#listed.conflicts.keys()]) {
-      const text = this.#onDisk(name);
+  #adopt(fresh) {
+    const { pending, conflicts } = this.#listed;
+    for (const name of [...pending.keys(), ...conflicts.keys()]) {
+      const known = this.#intents.get(name);
       this.#bases.set(name, new Set([undefined]));
-      if (!this.#intents.has(name))
-        this.#intents.set(name, { user: this.#owner ?? this.#handleUser, text, step: this.#step });
+      if (known === undefined || known.adopted)
+        this.#intents.set(name, { user: this.#owner, text: this.#onDisk(name), step: this.#step, adopted: true });
     }
-    if (!this.#nothingListed()) this.#owner ??= this.#handleUser;
+    for (const [name, { adopted }] of this.#intents)
+      if (adopted && !pending.has(name) && !conflicts.has(name)) this.#intents.delete(name);
+    if (!fresh) return;
+    // All else came in by the load that began the turn.
+    this.#amnesia = false;
+    for (const name of NAMES) {
+      if (pending.has(name) || conflicts.has(name)) continue;
+      this.#unseen.get(this.#owner).delete(name);
+      this.#bases.set(name, new Set([this.#held.get(this.#owner).get(name)]));
+    }
   }
 
   /** At last all that is left is landed or given up: there is always a way out. */
   async #wayOut() {
     this.log.push("the way out");
     if (this.#turn !== undefined) await this.#abort();
-    const owner = this.#owner ?? this.#handleUser;
+    let owner = this.#owner ?? this.#handleUser;
+    if (this.#owner === undefined) {
+      // One of them it is.
+      for (const user of USERS) if (this.#turn === undefined) await this.#begin(user);
+      assert.ok(this.#turn !== undefined, "the dir is nobody's");
+      owner = this.#turn;
+      await this.#judge();
+      await this.#abort();
+    }
     if (this.#handleUser !== owner) {
       this.#handleUser = owner;
       await this.#actor.ask({ op: "handle", user: owner });
