@@ -310,7 +310,11 @@ export class Model {
       return;
     }
     // All that was ours has landed, and the store holds it.
-    for (const [name, { user: whose, text }] of this.#intents) {
+    for (const [name, { user: whose, text, adopted }] of this.#intents) {
+      if (adopted) {
+        this.#intents.delete(name); // it was the same on both sides
+        continue;
+      }
       assert.equal(whose, user, `${name} of ${whose} is left after a commit of ${user} that succeeded`);
       assert.equal(this.#held.get(user).get(name), text, `${name} was told to have landed`);
       this.#done(name);
@@ -566,7 +570,8 @@ export class Model {
     const { pending, conflicts } = this.#listed;
     const fresh = this.#fresh;
     this.#fresh = false;
-    if (this.#amnesia) this.#adopt(fresh);
+    // To list the changes of a checkout whose base is lost the dir loads, where this handle's source is the right one.
+    if (this.#amnesia) this.#adopt(fresh || (this.#owner !== undefined && this.#handleUser === this.#owner));
 
     for (const [name, intent] of this.#intents) {
       const shown = `${name} (${intent.text ?? "removed"})`;
@@ -619,7 +624,7 @@ export class Model {
   }
 
   /** Without a base every file that differs from the store counts as ours: it is kept, and told. */
-  #adopt(fresh) {
+  #adopt(loaded) {
     const { pending, conflicts } = this.#listed;
     for (const name of [...pending.keys(), ...conflicts.keys()]) {
       const known = this.#intents.get(name);
@@ -629,11 +634,11 @@ export class Model {
     }
     for (const [name, { adopted }] of this.#intents)
       if (adopted && !pending.has(name) && !conflicts.has(name)) this.#intents.delete(name);
-    if (!fresh) return;
-    // All else came in by the load that began the turn.
+    if (!loaded) return;
+    // All else came in by that load.
     this.#amnesia = false;
     for (const name of NAMES) {
-      if (pending.has(name) || conflicts.has(name)) continue;
+      if (pending.has(name) || conflicts.has(name) || this.#intents.has(name)) continue;
       this.#unseen.get(this.#owner).delete(name);
       this.#bases.set(name, new Set([this.#held.get(this.#owner).get(name)]));
     }
