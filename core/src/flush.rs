@@ -10,7 +10,7 @@ use crate::error::{Code, Error, Result};
 use crate::path::{HarnessPath, Root};
 use crate::root::Links;
 use crate::session::Session;
-use crate::sys;
+use crate::{sync, sys};
 
 /// Above this many, the whole file system is flushed in one call.
 const MAX_SINGLE: usize = 256;
@@ -30,11 +30,16 @@ pub(crate) struct Unflushed {
 }
 
 impl Unflushed {
-    /// A file was put in place; the first `had` levels of its folders were there before.
-    pub(crate) fn wrote(&mut self, path: &HarnessPath, had: usize) {
+    /// A file was put in place; the first `had` levels of its folders were there before. `synced`: its content is on the
+    /// disk already.
+    pub(crate) fn wrote(&mut self, path: &HarnessPath, had: usize, synced: bool) {
         let place = (path.root, path.segments.clone());
         self.failed.remove(&place);
-        self.files.insert(place);
+        if synced {
+            self.files.remove(&place);
+        } else {
+            self.files.insert(place);
+        }
         self.folders.extend(changed_folders(path, had));
         if sys::HAS_SYNC_DISK && self.files.len() + self.folders.len() > MAX_SINGLE {
             self.many = true;
@@ -96,17 +101,19 @@ impl Session {
                 format!("{path} could not be flushed to the disk and may be lost in a power cut. Write it again.");
             return Err(Error { message: text, path: Some(path), ..error.clone() });
         }
-        for place in &taken.folders {
-            // A folder that is gone needs no flush.
-            if let Ok(folder) = self.root_at(place.0, &place.1).open_folder(&place.1, Links::Refuse) {
-                sys::sync_folder(folder).map_err(|errno| Error::from_errno(errno, shown(place), "flushing"))?;
-            }
+        let open = |place: &Place| self.root_at(place.0, &place.1).open_folder(&place.1, Links::Refuse).ok();
+        // A folder that is gone needs no flush.
+        let folders: Vec<_> = taken.folders.iter().filter_map(|place| Some((place, open(place)?))).collect();
+        let flushed = sync::each(&folders, |(_, folder)| sys::sync_folder(folder));
+        for ((place, _), flushed) in folders.iter().zip(flushed) {
+            flushed.map_err(|errno| Error::from_errno(errno, shown(place), "flushing"))?;
         }
         taken.folders.clear();
         Ok(())
     }
 
     fn flush_files(&self, files: BTreeSet<Place>, failed: &mut BTreeMap<Place, Error>) {
+        let mut open = Vec::new();
         for place in files {
             let file = match self.root_at(place.0, &place.1).open(&place.1, OFlags::RDONLY, Links::Refuse) {
                 Ok(file) => file,
@@ -117,9 +124,14 @@ impl Session {
                     continue;
                 }
             };
-            if let Err(errno) = fs::fsync(file) {
-                // What cannot be flushed at all (a FIFO put in its place) is not the file that was written.
-                if errno != Errno::INVAL {
+            open.push((place, file));
+        }
+        let flushed = sync::each(&open, |(_, file)| fs::fsync(file));
+        for ((place, _), flushed) in open.into_iter().zip(flushed) {
+            match flushed {
+                // EINVAL: what cannot be flushed at all (a FIFO put in its place) is not the file that was written.
+                Ok(()) | Err(Errno::INVAL) => {}
+                Err(errno) => {
                     failed.insert(place.clone(), Error::from_errno(errno, shown(&place), "flushing"));
                 }
             }
@@ -163,8 +175,8 @@ mod tests {
     #[test]
     fn a_removed_tree_needs_no_flush_but_its_folder_does() {
         let mut unflushed = Unflushed::default();
-        unflushed.wrote(&path("/session/a/b/c"), 0);
-        unflushed.wrote(&path("/session/ab"), 0);
+        unflushed.wrote(&path("/session/a/b/c"), 0, false);
+        unflushed.wrote(&path("/session/ab"), 0, false);
         unflushed.removed(&path("/session/a"));
         assert_eq!(unflushed.files.iter().map(shown).collect::<Vec<_>>(), ["/session/ab"]);
         assert_eq!(unflushed.folders.iter().map(shown).collect::<Vec<_>>(), ["/session"]);

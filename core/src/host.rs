@@ -16,7 +16,7 @@ use crate::error::{Code, Error, Reason, Result, errno_of};
 use crate::event::{Draft, Redaction};
 use crate::index::{self, Index, SessionRow};
 use crate::lock::{HeldLock, LockFile};
-use crate::persistent::{Declaration, Dirs, check_sources};
+use crate::persistent::{Cache, Declaration, Dirs, check_sources};
 use crate::root::{Resolver, open_name};
 use crate::session::record::{self, SessionRecord};
 use crate::session::{Opened, Session, key};
@@ -79,6 +79,7 @@ pub(crate) struct HostShared {
     pub(crate) options: HostOptions,
     pub(crate) resolver: Resolver,
     pub(crate) dirs: Dirs,
+    pub(crate) checkouts: Cache,
     /// Names that differ in case only are one name in `dataDir`.
     pub(crate) folds_case: bool,
 }
@@ -139,7 +140,17 @@ impl Host {
         check_locks_exclude(&probe)?;
         let identity = Stamp::of(&stat);
         let folds_case = crate::lock::names(&probe, "SESSIONS", &sessions);
-        let shared = HostShared { path, sessions, trash, index, options, resolver, dirs, folds_case };
+        let shared = HostShared {
+            path,
+            sessions,
+            trash,
+            index,
+            options,
+            resolver,
+            dirs,
+            checkouts: Cache::default(),
+            folds_case,
+        };
         check_sources(&shared, &shared.options.persistent_dirs)?;
         let open = Mutex::default();
         Ok(Self {

@@ -35,6 +35,7 @@ pub mod session;
 pub mod sketch;
 mod stage;
 pub mod stamp;
+mod sync;
 mod sys;
 mod trace;
 pub mod track;

@@ -189,7 +189,7 @@ impl Session {
             let Some(path) = split(&change.path) else { continue };
             match change.change {
                 // Which of its folders are new nobody knows.
-                Change::Created | Change::Updated => unflushed.wrote(&path, 0),
+                Change::Created | Change::Updated => unflushed.wrote(&path, 0, false),
                 Change::Deleted => unflushed.removed(&path),
             }
         }

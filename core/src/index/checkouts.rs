@@ -22,11 +22,20 @@ pub(crate) struct DirRecord {
 
 const ROW: &str = "path, base_bytes, base_sha256, base_tag, stamp, seen_sha256, sent, their_state, their_bytes, their_sha256, their_tag, since, attempts, error_code, error_message";
 
-/// The dir `name` of a session, with its number.
-pub(crate) fn dir(connection: &Connection, session: i64, name: &str) -> rusqlite::Result<Option<(i64, DirRecord)>> {
+/// Which dir it is, and of which state its rows are. The first revision is random, so that no other dir's is taken for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct DirKey {
+    /// In the database.
+    pub(crate) id: i64,
+    /// Another one whenever a row has changed.
+    pub(crate) revision: i64,
+}
+
+/// The dir `name` of a session.
+pub(crate) fn dir(connection: &Connection, session: i64, name: &str) -> rusqlite::Result<Option<(DirKey, DirRecord)>> {
     connection
         .prepare_cached(
-            "SELECT id, source, cursor, must_load, commit_id, commit_key FROM dirs WHERE session = ?1 AND name = ?2",
+            "SELECT id, source, cursor, must_load, commit_id, commit_key, revision FROM dirs WHERE session = ?1 AND name = ?2",
         )?
         .query_row(params![session, name], |row| {
             let commit = row.get::<_, Option<String>>(4)?.zip(row.get::<_, Option<[u8; 32]>>(5)?);
@@ -36,24 +45,31 @@ pub(crate) fn dir(connection: &Connection, session: i64, name: &str) -> rusqlite
                 must_load: row.get(3)?,
                 commit: commit.map(|(id, key)| (id, Digest(key))),
             };
-            Ok((row.get(0)?, record))
+            Ok((DirKey { id: row.get(0)?, revision: row.get(6)? }, record))
         })
         .optional()
 }
 
-/// Records a dir; gives its number.
-pub(crate) fn put_dir(connection: &Connection, session: i64, name: &str, record: &DirRecord) -> rusqlite::Result<i64> {
+/// Records a dir whose rows change.
+pub(crate) fn put_dir(
+    connection: &Connection,
+    session: i64,
+    name: &str,
+    record: &DirRecord,
+) -> rusqlite::Result<DirKey> {
     let DirRecord { source, cursor, must_load, commit } = record;
     let (id, key) = commit.as_ref().map_or((None, None), |(id, key)| (Some(id), Some(key.0)));
     connection
         .prepare_cached(
-            "INSERT INTO dirs (session, name, source, cursor, must_load, commit_id, commit_key)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            "INSERT INTO dirs (session, name, source, cursor, must_load, commit_id, commit_key, revision)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, random() >> 1)
              ON CONFLICT (session, name) DO UPDATE
-             SET source = ?3, cursor = ?4, must_load = ?5, commit_id = ?6, commit_key = ?7
-             RETURNING id",
+             SET source = ?3, cursor = ?4, must_load = ?5, commit_id = ?6, commit_key = ?7, revision = revision + 1
+             RETURNING id, revision",
         )?
-        .query_row(params![session, name, source, cursor, must_load, id, key], |row| row.get(0))
+        .query_row(params![session, name, source, cursor, must_load, id, key], |row| {
+            Ok(DirKey { id: row.get(0)?, revision: row.get(1)? })
+        })
 }
 
 /// Forgets a dir and all of its paths.
@@ -79,7 +95,7 @@ pub(crate) fn put_path(connection: &Connection, dir: i64, path: &str, row: &Row)
         let mut statement = connection.prepare_cached("DELETE FROM checkouts WHERE dir = ?1 AND path = ?2")?;
         return statement.execute(params![dir, path]).map(|_| ());
     }
-    let Row { base, seen, sent, theirs, since, attempts, error } = row;
+    let Row { base, seen, sent, theirs, since, attempts, error, met: _ } = row;
     let base_version = base.as_ref().map(|base| base.version);
     let their_version = theirs.as_ref().and_then(|theirs| theirs.held.as_ref()).map(|held| held.version);
     let (code, message) = error.as_ref().map_or((None, None), |(code, message)| (Some(code), Some(message)));
@@ -131,6 +147,7 @@ fn read(row: &SqlRow<'_>) -> rusqlite::Result<Row> {
         since: row.get(11)?,
         attempts: row.get(12)?,
         error,
+        met: false,
     })
 }
 

@@ -61,6 +61,7 @@ CREATE TABLE dirs (                  -- Persistent Dirs that were loaded
   source TEXT NOT NULL,              -- what it was loaded from
   cursor TEXT,                       -- the store's, JSON text
   must_load INTEGER NOT NULL,        -- before the next commit
+  revision INTEGER NOT NULL,         -- of its paths' rows
   commit_id TEXT, commit_key BLOB,   -- of one that was started and not recorded
   UNIQUE (session, name)
 );

@@ -81,15 +81,22 @@ impl Batch {
         if sys::HAS_SYNC_DISK && names.len() as u64 > MAX_SINGLE {
             return steps::step().and_then(|()| sys::sync_disk(&self.folder)).map_err(wrap);
         }
+        let mut open = Vec::new();
         for name in names {
             match open_name(&self.folder, &name, OFlags::RDONLY) {
-                Ok(file) => steps::sync_file(file).map_err(wrap)?,
+                Ok(file) => open.push(file),
                 // Discarded since.
                 Err(rustix::io::Errno::NOENT) => {}
                 Err(errno) => return Err(wrap(errno)),
             }
         }
-        Ok(())
+        steps::sync_files(&open).map_err(wrap)
+    }
+
+    /// Flushes the names as well: a journal says where they are.
+    pub(crate) fn flush_names(&self) -> Result<()> {
+        let flushed = steps::sync_folder(self.folder.as_fd()).and_then(|()| steps::sync_folder(self.parent.as_fd()));
+        flushed.map_err(|errno| Error::from_errno(errno, "the staging folder", "flushing"))
     }
 
     /// Lets go of one file.

@@ -3,22 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rustix::fs::{self, FileType, OFlags};
+use rustix::fd::OwnedFd;
+use rustix::fs::{self, OFlags};
 use rustix::io::Errno;
 
-use super::declared::{Declared, RESERVED};
-use super::row::{Held, Row, Seen};
-use crate::cancel::Cancel;
-use crate::clock::now_millis;
-use crate::error::{Code, Error, Result, errno_of};
+use super::declared::Declared;
+use super::row::Row;
+use crate::error::{Code, Error, Result};
 use crate::flush::changed_folders;
-use crate::index::{self, DirRecord};
+use crate::index::{self, DirKey, DirRecord};
 use crate::path::{HarnessPath, Root};
 use crate::root::{Links, RootDir};
 use crate::session::Session;
 use crate::stamp::Stamp;
-use crate::sys;
-use crate::tree::{self, Found};
+use crate::{sync, sys};
 
 /// From this many changed files on the whole file system is flushed in one call.
 const MAX_SINGLE: usize = 64;
@@ -31,7 +29,7 @@ pub(crate) struct Checkout {
     pub(crate) dir: Declared,
     /// The harness path of the dir.
     pub(crate) name: String,
-    id: i64,
+    key: DirKey,
     /// `None`: never loaded.
     pub(crate) record: Option<DirRecord>,
     /// By their paths in the dir.
@@ -39,71 +37,22 @@ pub(crate) struct Checkout {
     unsaved: BTreeSet<String>,
 }
 
-/// What stands at a path and is no content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Odd {
-    /// A link, a FIFO, a socket, a device: never followed or sent.
-    NotRegular,
-    /// A file whose name no path can hold.
-    Unnameable,
-}
-
-impl Odd {
-    /// Why it cannot be committed.
-    pub(crate) fn error(self, path: &str) -> Error {
-        let (code, text) = match self {
-            Self::NotRegular => (
-                Code::NotRegularFile,
-                format!(
-                    "{path} is a link or a special file, not a regular file: neither it nor a deletion is committed. Replace or remove it."
-                ),
-            ),
-            Self::Unnameable => {
-                (Code::InvalidPath, format!("{path} has a name that no path can hold: it is not committed. Rename it."))
-            }
-        };
-        Error::at(code, path, text)
-    }
-}
-
-/// What was found at one path.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Looked {
-    Nothing,
-    File(Seen),
-    Folder,
-    /// Something that is neither, or is below such a thing.
-    Other,
-}
-
-impl Looked {
-    pub(crate) fn seen(self) -> Option<Seen> {
-        match self {
-            Self::File(seen) => Some(seen),
-            _ => None,
-        }
-    }
-}
-
 impl Checkout {
     pub(crate) fn open(session: &Arc<Session>, index: usize) -> Result<Self> {
         let dir = session.host.dirs.get(index).cloned();
         let dir = dir.ok_or_else(|| Error::new(Code::InvalidOption, "There is no such Persistent Dir"))?;
         let name = dir.path().to_string();
-        let found = session.host.index.read(|connection| {
-            let Some((id, record)) = index::dir(connection, session.instance, &name)? else { return Ok(None) };
-            Ok(Some((id, record, index::checkout(connection, id)?)))
-        })?;
-        let (id, record, rows) = found.map_or((0, None, Vec::new()), |(id, record, rows)| (id, Some(record), rows));
-        Ok(Self {
-            session: Arc::clone(session),
-            dir,
-            name,
-            id,
-            record,
-            rows: rows.into_iter().collect(),
-            unsaved: BTreeSet::new(),
-        })
+        let host = &session.host;
+        let found = host.index.read(|connection| index::dir(connection, session.instance, &name))?;
+        let (mut key, mut record, mut rows) = (DirKey::default(), None, BTreeMap::new());
+        if let Some((known, found)) = found {
+            (key, record) = (known, Some(found));
+            rows = match host.checkouts.take(key.id, key.revision) {
+                Some(rows) => rows,
+                None => host.index.read(|connection| index::checkout(connection, key.id))?.into_iter().collect(),
+            };
+        }
+        Ok(Self { session: Arc::clone(session), dir, name, key, record, rows, unsaved: BTreeSet::new() })
     }
 
     /// The harness path of a path in the dir.
@@ -141,13 +90,13 @@ impl Checkout {
         let flushed = flushed && self.session.flushes();
         let void = Row::default();
         let write = |connection: &rusqlite::Connection| {
-            let id = index::put_dir(connection, self.session.instance, &self.name, record)?;
+            let key = index::put_dir(connection, self.session.instance, &self.name, record)?;
             for path in &self.unsaved {
-                index::put_path(connection, id, path, self.rows.get(path).unwrap_or(&void))?;
+                index::put_path(connection, key.id, path, self.rows.get(path).unwrap_or(&void))?;
             }
-            Ok(id)
+            Ok(key)
         };
-        self.id = self.session.host.index.write_through(flushed, write)?;
+        self.key = self.session.host.index.write_through(flushed, write)?;
         self.unsaved.clear();
         self.rows.retain(|_, row| !row.is_void());
         Ok(())
@@ -169,133 +118,20 @@ impl Checkout {
         Ok(())
     }
 
-    /// Looks at all files: by their stamps, and at their contents where those have moved. Gives what is no content and
-    /// stands where content was or could be.
-    pub(crate) fn scan(&mut self, cancel: &Cancel) -> Result<BTreeMap<String, Odd>> {
-        self.check_folder()?;
-        let now = now_millis();
-        let (mut odd, mut met) = (BTreeMap::new(), Vec::new());
-        let folder = self.root().folder();
-        let skip = self.dir.local.then_some(RESERVED);
-        let mut moved = Vec::new();
-        tree::visit(folder, &self.name, skip, &mut |found: &Found<'_>| {
-            if found.kind != FileType::RegularFile {
-                // One that is new is nobody's content; its own name is no reason to keep a commit.
-                if found.nameable {
-                    odd.insert(found.path.to_owned(), Odd::NotRegular);
-                }
-            } else if !found.nameable {
-                odd.insert(found.path.to_owned(), Odd::Unnameable);
-            } else {
-                let stamp = Stamp::of(found.stat);
-                let row = self.rows.get(found.path);
-                if row.and_then(|row| row.seen).is_none_or(|seen| seen.fresh || seen.stamp != stamp) {
-                    moved.push(found.path.to_owned());
-                } else {
-                    met.push(found.path.to_owned());
-                }
-            }
-            Ok(())
-        })?;
-        for path in moved {
-            cancel.check()?;
-            match self.look(&path, cancel)? {
-                Looked::File(seen) => {
-                    if self.rows.get(&path).and_then(|row| row.seen) != Some(seen) {
-                        self.row_mut(&path).seen = Some(seen);
-                    }
-                    met.push(path);
-                }
-                Looked::Nothing | Looked::Folder | Looked::Other => {}
-            }
-        }
-        if !odd.is_empty() {
-            self.add_hidden(&mut odd);
-        }
-        met.sort_unstable();
-        let gone: Vec<String> = self
-            .rows
-            .iter()
-            .filter(|(path, row)| row.seen.is_some() && met.binary_search(path).is_err())
-            .map(|(path, _)| path.clone())
-            .collect();
-        for path in gone {
-            self.row_mut(&path).seen = None;
-        }
-        self.end_conflicts(&odd, now);
-        self.note_changes(&odd, now);
-        self.tell_new_odd(&odd);
-        Ok(odd)
-    }
-
-    /// What lies below a link in the place of a folder is hidden, not deleted.
-    fn add_hidden(&self, odd: &mut BTreeMap<String, Odd>) {
-        let above_is_odd =
-            |path: &str| path.match_indices('/').any(|(at, _)| odd.get(&path[..at]) == Some(&Odd::NotRegular));
-        let hidden: Vec<String> = self
-            .rows
-            .iter()
-            .filter(|(path, row)| row.base.is_some() && above_is_odd(path))
-            .map(|(path, _)| path.clone())
-            .collect();
-        odd.extend(hidden.into_iter().map(|path| (path, Odd::NotRegular)));
-    }
-
-    /// A conflict is over where the checkout has become what the store holds.
-    fn end_conflicts(&mut self, odd: &BTreeMap<String, Odd>, now: i64) {
-        let theirs = |row: &Row| row.theirs.as_ref().and_then(|theirs| theirs.held.clone());
-        let over: Vec<(String, Option<Held>)> = self
-            .rows
-            .iter()
-            .filter(|(path, row)| row.is_conflict() && !odd.contains_key(*path))
-            .map(|(path, row)| (path.clone(), row.ours(), theirs(row)))
-            .filter(|(_, ours, theirs)| {
-                ours.map(|ours| ours.digest) == theirs.as_ref().map(|theirs| theirs.version.digest)
-            })
-            .map(|(path, _, theirs)| (path, theirs))
-            .collect();
-        for (path, held) in over {
-            self.row_mut(&path).advance(held, now);
-        }
-    }
-
-    /// Notes since when each path has an uncommitted change.
-    fn note_changes(&mut self, odd: &BTreeMap<String, Odd>, now: i64) {
-        let changed = |path: &str, row: &Row| {
-            row.change().is_some() || row.is_conflict() || (odd.contains_key(path) && row.base.is_some())
-        };
-        let stale: Vec<(String, bool)> = self
-            .rows
-            .iter()
-            .map(|(path, row)| (path, row, changed(path, row) || odd.get(path) == Some(&Odd::Unnameable)))
-            .filter(|(_, row, changed)| row.since.is_some() != *changed)
-            .map(|(path, _, changed)| (path.clone(), changed))
-            .collect();
-        for (path, changed) in stale {
-            self.row_mut(&path).note_change(changed, now);
-        }
-        for (path, what) in odd {
-            if *what == Odd::Unnameable && !self.rows.contains_key(path) {
-                self.row_mut(path).note_change(true, now);
-            }
-        }
-    }
-
-    /// One event for each link and special file that is nobody's content.
-    fn tell_new_odd(&self, odd: &BTreeMap<String, Odd>) {
-        for (path, what) in odd {
-            let known = self.rows.get(path).is_some_and(|row| row.base.is_some());
-            if *what == Odd::NotRegular && !known {
-                self.session.tell_odd(&self.harness_path(path).to_string());
-            }
-        }
-    }
-
-    /// Flushes the files that have changed, and the folders on the way to them: a shell that wrote them did not.
+    /// Flushes the files that have changed, and the folders on the way to them: a shell that wrote them did not. Our own
+    /// writes did, or will with the session's flush.
     pub(crate) fn flush_pending(&self) -> Result<()> {
-        let changed: Vec<HarnessPath> =
-            self.rows.iter().filter(|(_, row)| row.since.is_some()).map(|(path, _)| self.harness_path(path)).collect();
-        if changed.is_empty() || !self.session.flushes() {
+        if !self.session.flushes() {
+            return Ok(());
+        }
+        let mut changed = Vec::new();
+        for (path, row) in self.rows.iter().filter(|(_, row)| row.since.is_some()) {
+            let full = self.harness_path(path);
+            if !row.seen.is_none_or(|seen| self.is_ours(&full, seen.stamp)) {
+                changed.push(full);
+            }
+        }
+        if changed.is_empty() {
             return Ok(());
         }
         let wrap = |errno| Error::from_errno(errno, &self.name, "flushing");
@@ -303,49 +139,53 @@ impl Checkout {
             return sys::sync_disk(self.root().folder()).map_err(wrap);
         }
         let mut folders = BTreeSet::new();
+        let mut open = Vec::new();
         for full in changed {
-            match self.root().open(&full.segments, OFlags::RDONLY, Links::Refuse).and_then(fs::fsync) {
-                // Deleted; a link, a socket or something else that cannot be flushed in its place.
-                Ok(()) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NXIO | Errno::INVAL) => {}
+            match self.root().open(&full.segments, OFlags::RDONLY, Links::Refuse) {
+                Ok(file) => open.push(file),
+                // Gone; a link or a socket in its place.
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NXIO) => {}
                 Err(errno) => return Err(wrap(errno)),
             }
             folders.extend(changed_folders(&full, self.dir.segments.len()).map(|(_, segments)| segments));
         }
+        let flush = |file: &OwnedFd| match fs::fsync(file) {
+            // Something that cannot be flushed in its place.
+            Err(Errno::INVAL) => Ok(()),
+            other => other,
+        };
+        sync::all(&open, flush).map_err(wrap)?;
         self.flush_folders(&folders)
     }
 
-    /// Looks at one path, and at its content where its stamp proves nothing.
-    pub(crate) fn look(&self, path: &str, cancel: &Cancel) -> Result<Looked> {
-        let full = self.harness_path(path);
-        let root = self.root();
-        let file = match root.open(&full.segments, OFlags::RDONLY, Links::Refuse) {
-            Ok(file) => file,
-            // ENOTDIR: a file stands where a folder would be, so nothing is there; that file shows at its own path.
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Looked::Nothing),
-            // A link in its place or on the way; a socket.
-            Err(Errno::LOOP | Errno::XDEV | Errno::NXIO) => return Ok(Looked::Other),
-            Err(errno) => return Err(Error::from_errno(errno, &full, "reading")),
-        };
-        let stat = fs::fstat(&file).map_err(|errno| Error::from_errno(errno, &full, "reading"))?;
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => {}
-            FileType::Directory => return Ok(Looked::Folder),
-            _ => return Ok(Looked::Other),
+    /// Whether a write of this library made the file what it is.
+    fn is_ours(&self, full: &HarnessPath, stamp: Stamp) -> bool {
+        let (session, name) = (&self.session, full.to_string());
+        let row = session.host.index.read(|connection| index::row(connection, session.instance, &name));
+        row.is_ok_and(|row| row.is_some_and(|facts| facts.stamp == stamp))
+    }
+
+    /// Flushes folders, by their segments.
+    pub(super) fn flush_folders(&self, folders: &BTreeSet<Vec<String>>) -> Result<()> {
+        if !self.session.flushes() {
+            return Ok(());
         }
-        let stamp = Stamp::of(&stat);
-        if let Some(seen) = self.rows.get(path).and_then(|row| row.seen)
-            && seen.stamp == stamp
-            && !seen.fresh
-        {
-            return Ok(Looked::File(seen));
+        let wrap = |errno| Error::from_errno(errno, &self.name, "flushing");
+        if sys::HAS_SYNC_DISK && folders.len() > MAX_SINGLE {
+            return sys::sync_disk(self.root().folder()).map_err(wrap);
         }
-        let fresh = stamp.is_fresh();
-        let again = file.try_clone().map_err(|error| Error::from_errno(errno_of(&error), &full, "reading"))?;
-        // A write of ours has hashed it already.
-        let digest = self.session.digest_of(&full, file, stamp, cancel)?;
-        let after = fs::fstat(&again).map_err(|errno| Error::from_errno(errno, &full, "reading"))?;
-        // Written to while it was read: the next look reads it again.
-        let fresh = fresh || Stamp::of(&after) != stamp;
-        Ok(Looked::File(Seen { stamp, fresh, digest }))
+        // A folder that is gone needs no flush.
+        let open: Vec<OwnedFd> =
+            folders.iter().filter_map(|segments| self.root().open_folder(segments, Links::Refuse).ok()).collect();
+        sync::all(&open, |folder: &OwnedFd| sys::sync_folder(folder)).map_err(wrap)
+    }
+}
+
+impl Drop for Checkout {
+    fn drop(&mut self) {
+        // Just as in the database: the next operation need not read it again.
+        if self.unsaved.is_empty() && self.record.is_some() {
+            self.session.host.checkouts.put(self.key.id, self.key.revision, std::mem::take(&mut self.rows));
+        }
     }
 }

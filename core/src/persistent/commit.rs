@@ -9,9 +9,10 @@ use rustix::fs::{self, Mode, OFlags};
 use sha2::{Digest as _, Sha256};
 
 use super::batch::Batch;
-use super::checkout::{Checkout, Odd};
+use super::checkout::Checkout;
 use super::conflict::covers;
 use super::row::{Held, Sent};
+use super::scan::Odd;
 use crate::cancel::Cancel;
 use crate::clock::now_millis;
 use crate::digest::Digest;

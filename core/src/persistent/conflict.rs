@@ -7,9 +7,10 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{self, AtFlags, Dir, Mode, OFlags};
 
 use super::batch::Batch;
-use super::checkout::{Checkout, Looked};
+use super::checkout::Checkout;
 use super::place::Placed;
 use super::row::{Held, TheirState, Theirs};
+use super::scan::Looked;
 use crate::cancel::Cancel;
 use crate::clock::now_millis;
 use crate::digest::Digest;

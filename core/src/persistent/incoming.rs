@@ -1,6 +1,6 @@
 //! What a load brings: which paths the store holds, and the contents that are new.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rustix::fs::Mode;
 
@@ -17,7 +17,7 @@ use crate::track::Version;
 #[derive(Debug)]
 pub(crate) struct Given {
     pub(crate) held: Held,
-    /// Its name in the batch; `None`: the content is the base's.
+    /// Its name in the batch; `None`: the content is the base's, its version may not be.
     pub(crate) staged: Option<String>,
 }
 
@@ -30,6 +30,8 @@ pub(crate) struct Incoming {
     /// Paths whose uncommitted changes yield to what comes.
     pub(crate) discard: BTreeSet<String>,
     pub(crate) given: BTreeMap<String, Given>,
+    /// Whose content and version are the base's. Most are: nothing else is kept of them.
+    pub(crate) same: HashSet<Box<str>>,
     pub(crate) gone: BTreeSet<String>,
     /// What the store holds and no path can name.
     pub(crate) skipped: u64,
@@ -49,8 +51,9 @@ pub enum Wanted {
 impl Incoming {
     pub(crate) fn new(checkout: &Checkout, complete: bool, discard: Vec<String>) -> Result<Self> {
         let batch = Batch::new(checkout.session.staging.folder())?;
+        let discard = discard.into_iter().collect();
         let (given, gone) = (BTreeMap::new(), BTreeSet::new());
-        Ok(Self { batch, complete, discard: discard.into_iter().collect(), given, gone, skipped: 0 })
+        Ok(Self { batch, complete, discard, given, same: HashSet::new(), gone, skipped: 0 })
     }
 
     /// The store holds `path` with the version that it calls `tag`.
@@ -60,9 +63,11 @@ impl Incoming {
             return Wanted::Unnameable;
         }
         let base = checkout.rows.get(path).and_then(|row| row.base.as_ref());
-        let same = base.filter(|base| tag.is_some() && base.tag.as_deref() == tag && !self.discard.contains(path));
-        let Some(base) = same else { return Wanted::Yes };
-        self.given.insert(path.to_owned(), Given { held: base.clone(), staged: None });
+        let same = base.is_some_and(|base| tag.is_some() && base.tag.as_deref() == tag);
+        if !same || self.discard.contains(path) {
+            return Wanted::Yes;
+        }
+        self.same.insert(path.into());
         Wanted::No
     }
 
@@ -109,6 +114,7 @@ impl Incoming {
     pub(crate) fn remove(&mut self, checkout: &Checkout, path: &str) -> Result<()> {
         parse(checkout, path)?;
         self.given.remove(path);
+        self.same.remove(path);
         self.gone.insert(path.to_owned());
         Ok(())
     }
@@ -120,6 +126,7 @@ impl Incoming {
     }
 
     fn give(&mut self, path: &str, given: Given) -> Result<()> {
+        self.same.remove(path);
         if self.given.insert(path.to_owned(), given).is_some() {
             return Err(Error::new(Code::InvalidPath, format!("The store gives {path} twice")));
         }
@@ -130,19 +137,34 @@ impl Incoming {
     pub(crate) fn check_names(&self, folds_case: bool) -> Result<()> {
         let mut folded = BTreeMap::new();
         for path in self.given.keys() {
-            let above =
-                path.match_indices('/').map(|(at, _)| &path[..at]).find(|above| self.given.contains_key(*above));
-            if let Some(above) = above {
-                let text = format!("The store holds both {above} and {path}: a file cannot be a folder as well");
-                return Err(Error::new(Code::InvalidPath, text));
+            let holds = |above: &&str| self.given.contains_key(*above) || self.same.contains(*above);
+            if let Some(above) = path.match_indices('/').map(|(at, _)| &path[..at]).find(holds) {
+                return Err(both(above, path));
             }
-            if folds_case && let Some(other) = folded.insert(path.to_lowercase(), path) {
-                let text = format!("The store holds both {other} and {path}, which are one name on this disk");
-                return Err(Error::new(Code::InvalidPath, text));
+        }
+        // Of those that are the same one may lie below one that is new.
+        if !self.given.is_empty() {
+            let new = |above: &&str| self.given.contains_key(*above);
+            for path in &self.same {
+                if let Some(above) = path.match_indices('/').map(|(at, _)| &path[..at]).find(new) {
+                    return Err(both(above, path));
+                }
+            }
+        }
+        if folds_case {
+            for path in self.given.keys().map(String::as_str).chain(self.same.iter().map(|path| &**path)) {
+                if let Some(other) = folded.insert(path.to_lowercase(), path) {
+                    let text = format!("The store holds both {other} and {path}, which are one name on this disk");
+                    return Err(Error::new(Code::InvalidPath, text));
+                }
             }
         }
         Ok(())
     }
+}
+
+fn both(above: &str, path: &str) -> Error {
+    Error::new(Code::InvalidPath, format!("The store holds both {above} and {path}: a file cannot be a folder as well"))
 }
 
 /// A path in the dir: relative, plain, and one that the grammar takes.

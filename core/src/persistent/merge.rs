@@ -3,21 +3,18 @@
 
 use std::collections::BTreeSet;
 
-use super::checkout::{Checkout, Looked};
+use super::checkout::Checkout;
 use super::conflict;
 use super::incoming::{Given, Incoming};
 use super::place::Placed;
 use super::row::{Held, Row, Seen, Sent, TheirState, Theirs};
+use super::scan::Looked;
 use crate::cancel::Cancel;
 use crate::clock::now_millis;
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::flush::changed_folders;
 use crate::index::{Change as Totals, DirRecord};
-use crate::root::Links;
-use crate::sys;
 
-/// From this many folders on the whole file system is flushed in one call.
-const MAX_SINGLE: usize = 64;
 /// Files that get their place while the session's other writers wait.
 const AT_ONCE: usize = 128;
 
@@ -142,24 +139,24 @@ impl Checkout {
     /// Compares base, checkout and store for each path.
     fn compare(&mut self, incoming: &mut Incoming, known: bool, cancel: &Cancel) -> Result<Vec<Step>> {
         let mut steps = Vec::new();
-        let paths: BTreeSet<String> = incoming
-            .given
-            .keys()
-            .chain(&incoming.gone)
-            .chain(self.rows.iter().filter(|(_, row)| incoming.complete || row.sent.is_some()).map(|(path, _)| path))
-            .cloned()
-            .collect();
+        // What is the same on both sides needs no look.
+        let settled = |path: &str, row: &Row| {
+            row.sent.is_none() && row.theirs.is_none() && (!incoming.complete || incoming.same.contains(path))
+        };
+        let unsettled = self.rows.iter().filter(|(path, row)| !settled(path, row)).map(|(path, _)| path);
+        let paths: BTreeSet<String> = incoming.given.keys().chain(&incoming.gone).chain(unsettled).cloned().collect();
         let now = now_millis();
         for path in paths {
-            let named = incoming.given.contains_key(&path) || incoming.gone.contains(&path);
-            let Given { held, staged } = match incoming.given.remove(&path) {
-                Some(given) => given,
-                None if named || incoming.complete => {
+            let base = self.rows.get(&path).and_then(|row| row.base.clone());
+            let Given { held, staged } = match (incoming.given.remove(&path), base) {
+                (Some(given), _) => given,
+                (None, Some(held)) if incoming.same.contains(path.as_str()) => Given { held, staged: None },
+                (None, _) if incoming.complete || incoming.gone.contains(&path) => {
                     self.compare_absent(incoming, &path, known, &mut steps, cancel)?;
                     continue;
                 }
                 // Not named by a load of what has changed: as it was, so what was sent has not landed.
-                None => {
+                (None, _) => {
                     self.row_mut(&path).sent = None;
                     continue;
                 }
@@ -310,7 +307,11 @@ impl Checkout {
                     (Some(held), Some(staged)) => {
                         self.put(&mut incoming.batch, staged, &step.path, held.version, step.before)?
                     }
-                    _ => self.take(&mut incoming.batch, &step.path, step.before)?,
+                    (None, _) => self.take(&mut incoming.batch, &step.path, step.before)?,
+                    (Some(_), None) => {
+                        let text = format!("{full} came without its content");
+                        return Err(Error::at(Code::IoError, &full, text));
+                    }
                 };
                 match placed {
                     Placed::Done(seen, had) => {
@@ -365,24 +366,6 @@ impl Checkout {
             return self.note_conflict(incoming, at, TheirState::Conflict, None, None, obstacle);
         }
         self.note_conflict(incoming, &step.path, TheirState::Conflict, step.held, step.staged.as_deref(), looked)
-    }
-
-    pub(super) fn flush_folders(&self, folders: &BTreeSet<Vec<String>>) -> Result<()> {
-        use crate::error::Error;
-        if !self.session.flushes() {
-            return Ok(());
-        }
-        let wrap = |errno| Error::from_errno(errno, &self.name, "flushing");
-        if sys::HAS_SYNC_DISK && folders.len() > MAX_SINGLE {
-            return sys::sync_disk(self.root().folder()).map_err(wrap);
-        }
-        for segments in folders {
-            // A folder that is gone needs no flush.
-            if let Ok(folder) = self.root().open_folder(segments, Links::Refuse) {
-                sys::sync_folder(folder).map_err(wrap)?;
-            }
-        }
-        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@
 //! that to the store. What is known of each path is a [`row`]; nothing that is uncommitted is ever overwritten.
 
 mod batch;
+mod cache;
 mod checkout;
 mod commit;
 mod conflict;
@@ -14,8 +15,10 @@ mod merge;
 mod operation;
 mod place;
 mod row;
+mod scan;
 mod source;
 
+pub(crate) use cache::Cache;
 pub use commit::{Commit, Entry};
 pub use conflict::{Conflict, Side};
 pub use declared::{Below, Declaration, LocalSource};

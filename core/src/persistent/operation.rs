@@ -7,13 +7,14 @@ use std::sync::Arc;
 use rustix::fs::Mode;
 
 use super::batch::Batch;
-use super::checkout::{Checkout, Odd};
+use super::checkout::Checkout;
 use super::commit::Commit;
 use super::conflict::{Conflict, Side};
 use super::declared::LocalSource;
 use super::incoming::{Incoming, Wanted};
 use super::local::LocalStore;
 use super::merge::Loaded;
+use super::scan::Odd;
 use super::source::{self, Relation};
 use crate::cancel::Cancel;
 use crate::digest::Digest;

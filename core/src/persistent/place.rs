@@ -5,8 +5,9 @@ use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::batch::Batch;
-use super::checkout::{Checkout, Looked};
+use super::checkout::Checkout;
 use super::row::Seen;
+use super::scan::Looked;
 use crate::cancel::Cancel;
 use crate::digest::Digest;
 use crate::error::{Code, Error, Result};

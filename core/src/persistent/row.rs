@@ -23,6 +23,8 @@ pub(crate) struct Row {
     pub(crate) attempts: u32,
     /// Code and message of the last failure.
     pub(crate) error: Option<(String, String)>,
+    /// Found by the scan under way; nothing that is recorded.
+    pub(crate) met: bool,
 }
 
 /// What a commit sends: a content, or that there is none any more.

@@ -182,7 +182,7 @@ impl PendingWrite {
             let recorded = self.record(&placed).inspect_err(|_| self.undo(&placed));
             let (facts, known_before, first) = recorded?;
             if !durable {
-                session.unflushed.lock().unwrap_or_else(PoisonError::into_inner).wrote(&placed.path, placed.had);
+                session.unflushed.lock().unwrap_or_else(PoisonError::into_inner).wrote(&placed.path, placed.had, ahead);
             }
             drop(locked);
             let synced = if durable { session.flush_folders(&placed.path) } else { Ok(()) };

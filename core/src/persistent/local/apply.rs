@@ -15,6 +15,9 @@ use crate::root::open_name;
 use crate::stamp::Stamp;
 use crate::tree;
 
+/// Folders that are open at once to be flushed.
+const MAX_OPEN: usize = 64;
+
 /// The file or folder that an entry is about.
 #[derive(Debug)]
 pub(crate) enum Target {
@@ -244,14 +247,16 @@ impl Applying<'_> {
 
     /// Flushes the folders in which names have changed.
     pub(crate) fn flush(&mut self) -> rustix::io::Result<()> {
+        let mut open = Vec::new();
         for folder in std::mem::take(&mut self.touched) {
             let below = if folder.is_empty() { "_".to_owned() } else { format!("{folder}/_") };
             // One that is gone needs no flush.
-            if let Some(open) = self.parent(&below)? {
-                steps::sync_folder(open.as_fd())?;
+            open.extend(self.parent(&below)?);
+            if open.len() >= MAX_OPEN {
+                steps::sync_folders(&std::mem::take(&mut open))?;
             }
         }
-        Ok(())
+        steps::sync_folders(&open)
     }
 
     fn touch(&mut self, path: &str) {

@@ -22,8 +22,14 @@ use crate::tree::{self, Found};
 
 /// What a source calls a version: the file's stamp.
 pub(super) fn tag_of(stamp: &Stamp) -> String {
-    let Stamp { dev, ino, size, mtime, ctime } = stamp;
-    format!("{dev:x}.{ino:x}.{size:x}.{mtime:x}.{ctime:x}")
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let Stamp { dev, ino, size, mtime, ctime } = *stamp;
+    // By hand: this is made of each file at each load.
+    let mut tag = String::with_capacity(5 * 16);
+    for number in [dev, ino, size, mtime.cast_unsigned(), ctime.cast_unsigned()] {
+        tag.extend((0..16).rev().map(|at| char::from(DIGITS[(number >> (at * 4) & 15) as usize])));
+    }
+    tag
 }
 
 /// The same, of a stamp that was just taken: one that proves nothing yet is equal to none.
@@ -42,15 +48,15 @@ impl LocalStore {
             if found.kind != FileType::RegularFile || !found.nameable {
                 skipped += 1;
                 // Not content; but where content was it is no deletion either.
-                if let Some(base) = base {
-                    incoming.given.insert(found.path.to_owned(), Given { held: base.clone(), staged: None });
+                if base.is_some() {
+                    incoming.same.insert(found.path.into());
                 }
                 return Ok(());
             }
             let tag = tag_of(&Stamp::of(found.stat));
-            let same = base.filter(|base| base.tag.as_ref() == Some(&tag) && !incoming.discard.contains(found.path));
-            if let Some(base) = same {
-                incoming.given.insert(found.path.to_owned(), Given { held: base.clone(), staged: None });
+            let same = base.is_some_and(|base| base.tag.as_deref() == Some(tag.as_str()));
+            if same && !incoming.discard.contains(found.path) {
+                incoming.same.insert(found.path.into());
             } else {
                 moved.push(found.path.to_owned());
             }
@@ -119,8 +125,8 @@ impl LocalStore {
             incoming.batch.discard(&name);
         }
         // Another program keeps writing to it, or has put something else there: the next load reads it.
-        if let Some(base) = base {
-            incoming.given.insert(path.to_owned(), Given { held: base.clone(), staged: None });
+        if base.is_some() {
+            incoming.same.insert(path.into());
         }
         Ok(())
     }

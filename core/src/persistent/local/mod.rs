@@ -105,6 +105,7 @@ impl LocalStore {
         let flushes = checkout.session.flushes();
         if flushes {
             commit.batch.flush()?;
+            commit.batch.flush_names()?;
         }
         let entries = journal_entries(commit, &compared);
         let journal = Journal::new(commit.batch.name().to_owned(), entries);

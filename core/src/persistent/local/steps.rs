@@ -1,10 +1,10 @@
 //! Every change that a commit makes to a source, one system call each: here tests let it fail, or die, at each of them.
 
-use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{self, AtFlags, Mode};
 use rustix::io::{Errno, Result};
 
-use crate::sys;
+use crate::{sync, sys};
 
 #[cfg(not(test))]
 #[expect(clippy::unnecessary_wraps, reason = "in tests it fails")]
@@ -68,6 +68,17 @@ pub(crate) fn make_folder(folder: impl AsFd, name: &str, mode: Mode) -> Result<(
 pub(crate) fn sync_folder(folder: BorrowedFd<'_>) -> Result<()> {
     step()?;
     sys::sync_folder(folder)
+}
+
+/// Several at the same time; in tests each is a step of its own.
+pub(crate) fn sync_files(files: &[OwnedFd]) -> Result<()> {
+    files.iter().try_for_each(|_| step())?;
+    sync::all(files, |file: &OwnedFd| fs::fsync(file))
+}
+
+pub(crate) fn sync_folders(folders: &[OwnedFd]) -> Result<()> {
+    folders.iter().try_for_each(|_| step())?;
+    sync::all(folders, |folder: &OwnedFd| sys::sync_folder(folder))
 }
 
 pub(crate) fn sync_file(file: impl AsFd) -> Result<()> {
