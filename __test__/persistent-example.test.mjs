@@ -193,6 +193,13 @@ console.log((await session.files.read("/persistent/user/a.md")).text().trim());`
   });
 });
 
+test("README.md: files that outlive the session", { timeout: 60_000 }, async (t) => {
+  const dir = project(t);
+  const code = examples("README.md").find((each) => each.includes("persistentDirs"));
+  assert.equal(await run(t, dir, code), "succeeded 1\n");
+  assert.equal(fs.readFileSync(path.join(dir, ".little-harness/notes/ada.md"), "utf8"), "Answers in French.\n");
+});
+
 test("examples/memory-across-sessions.mjs", { timeout: 60_000 }, async (t) => {
   const example = path.join(root, "examples/memory-across-sessions.mjs");
   const ended = await startProgram(t, process.execPath, [example], { cwd: tempDir(t) }).ended;
