@@ -1,10 +1,10 @@
-// `npm run demo -- FILE...` — one session's files, from upload to removal, each step checked by means of Node's own.
+// `npm run demo -- FILE...` — one session's files, from upload to what is kept of them, each step checked by means of Node's own.
 // Progress goes to stderr, results to stdout. Ends with 1 if anything differs from what it should be.
 import { createReadStream, rmSync } from "node:fs";
 import { mkdir, mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { localHost } from "@little-stack/files";
+import { localDir, localHost } from "@little-stack/files";
 import { Checks } from "./demo/checks.mjs";
 import { digestOfFile, digestOfStream, digestOfText } from "./demo/digest.mjs";
 import { hostilePaths } from "./demo/hostile.mjs";
@@ -24,7 +24,9 @@ process.on("exit", () => rmSync(place, { recursive: true, force: true })); // ho
 process.once("SIGINT", () => process.exit(130));
 
 await mkdir(join(place, "outside"));
-const host = localHost({ dataDir: join(place, "data") });
+const notes = join(place, "notes");
+const persistentDirs = [localDir({ harnessDir: "/persistent/notes", sourceDir: notes })];
+const host = localHost({ dataDir: join(place, "data"), persistentDirs });
 const session = await host.sessions.getOrCreate({ id: "demo", metadata: { user: "you" } });
 const { files } = session;
 
@@ -34,6 +36,7 @@ await writeRows();
 await showRefs();
 await readBack();
 await removeOne();
+await keepNotes();
 await tryHostilePaths();
 
 await session.flush();
@@ -146,6 +149,21 @@ async function removeOne() {
   );
   checks.equal("stat of a removed file", code, "FS_NOT_FOUND");
   console.log(`Remove: ${path}, then ${code}`);
+}
+
+/** A turn's notes, committed to a folder outside of the session, where the next session finds them. */
+async function keepNotes() {
+  const path = "/persistent/notes/demo.md";
+  const text = "# What the demo wrote\n";
+  const turn = await session.beginTurn();
+  await turn.files.writeText(path, text);
+  const { persistence } = await turn.finish();
+  checks.equal("the commit of the notes", persistence.status, "succeeded");
+  const kept = await digestOfFile(join(notes, "demo.md"));
+  checks.equal("the notes in their folder", kept.sha256, digestOfText(text).sha256);
+  const next = await host.sessions.getOrCreate({ id: "next" });
+  checks.equal("the notes in the next session", (await next.files.read(path)).text(), text);
+  console.log(`Keep:   ${path} is in its folder and in the next session (commit: ${persistence.status})`);
 }
 
 async function tryHostilePaths() {
