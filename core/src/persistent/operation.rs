@@ -10,29 +10,19 @@ use super::batch::Batch;
 use super::checkout::Checkout;
 use super::commit::Commit;
 use super::conflict::{Conflict, Side};
-use super::declared::LocalSource;
 use super::incoming::{Incoming, Wanted};
 use super::local::LocalStore;
 use super::merge::Loaded;
+use super::opened::{Kind, Opened, Source, check_not_unmounted, open_source, short};
 use super::scan::Odd;
-use super::source::{self, Relation};
+use super::source::Relation;
 use crate::cancel::Cancel;
-use crate::digest::Digest;
 use crate::error::{Code, Error, Result};
 use crate::lock::HeldLock;
 use crate::read::FileData;
 use crate::session::Session;
 use crate::stage::Staged;
 use crate::track::{Change, Version};
-
-/// Where a dir's files come from.
-#[derive(Debug, Clone)]
-pub enum Source {
-    /// A store that the caller speaks to; this names it.
-    Scope(String),
-    /// A folder, and those of the host's other dirs, none of which it may overlap.
-    Local(LocalSource, Vec<LocalSource>),
-}
 
 /// An uncommitted change.
 #[derive(Debug, Clone)]
@@ -58,23 +48,6 @@ pub struct Operation {
     index: usize,
     source: Option<Opened>,
     lock: HeldLock,
-}
-
-/// The source of an operation that has one.
-#[derive(Debug)]
-struct Opened {
-    identity: String,
-    /// To the one that the checkout was loaded from.
-    relation: Relation,
-    kind: Kind,
-}
-
-#[derive(Debug)]
-enum Kind {
-    Scope(#[expect(dead_code, reason = "held for its lock")] HeldLock),
-    Local(LocalStore),
-    /// A folder that is not there yet.
-    Missing(LocalSource, Vec<LocalSource>),
 }
 
 impl Operation {
@@ -123,30 +96,19 @@ impl Operation {
     /// Loads from a folder.
     pub fn load_local(&mut self, discard: Vec<String>, cancel: &Cancel) -> Result<Loaded> {
         let mut incoming = Incoming::new(&self.checkout, true, discard)?;
-        match self.source.as_mut().map(|source| &mut source.kind) {
-            Some(Kind::Local(store)) => {
+        match &self.source {
+            Some(source @ Opened { kind: Kind::Local(store), .. }) => {
                 store.settle_done(&mut self.checkout)?;
                 store.load(&self.checkout, &mut incoming, cancel)?;
-                let moved = self.source.as_ref().is_some_and(|source| source.relation != Relation::Same);
-                if moved && incoming.given.is_empty() {
-                    self.check_not_unmounted()?;
+                let is_empty = incoming.given.is_empty() && incoming.same.is_empty();
+                if is_empty && source.relation != Relation::Same {
+                    check_not_unmounted(&self.checkout, source)?;
                 }
             }
-            Some(Kind::Missing(..)) => {}
+            Some(Opened { kind: Kind::Missing(..), .. }) => {}
             _ => return Err(Error::new(Code::IoError, format!("{} has no folder to load from", self.checkout.name))),
         }
         self.finish_load(incoming, None, cancel)
-    }
-
-    /// An empty folder where another one was, with files: an unmounted volume looks like that.
-    fn check_not_unmounted(&self) -> Result<()> {
-        let (record, source) = (self.checkout.record.as_ref(), self.source.as_ref());
-        let same_place =
-            record.zip(source).is_some_and(|(record, source)| source::is_same_place(&record.source, &source.identity));
-        if same_place && self.checkout.rows.values().any(|row| row.base.is_some()) {
-            return Err(source_gone(&self.checkout.name));
-        }
-        Ok(())
     }
 
     /// Begins a load from another store.
@@ -354,64 +316,7 @@ impl Content {
     }
 }
 
-fn open_source(checkout: &mut Checkout, lock: &HeldLock, source: &Source, alone: bool) -> Result<Opened> {
-    let host = Arc::clone(&checkout.session.host);
-    let (identity, kind) = match source {
-        Source::Scope(scope) => {
-            let what = format!("The store of {}", checkout.name);
-            let held = host.lock_scope(&short(&format!("{}\0{scope}", checkout.name)), &what, alone)?;
-            (format!("scope:{scope}"), Kind::Scope(held))
-        }
-        Source::Local(local, others) => match LocalStore::open(checkout, local, others, false, alone)? {
-            Some(store) => (store.identity().to_owned(), Kind::Local(store)),
-            None => {
-                (source::missing_identity(&host, &checkout.name, local)?, Kind::Missing(local.clone(), others.clone()))
-            }
-        },
-    };
-    let loaded_from = match &checkout.record {
-        Some(record) => Some(record.source.clone()),
-        // Never loaded, or the database was lost.
-        None => lock.noted(),
-    };
-    let relation =
-        loaded_from.as_deref().map_or(Relation::Same, |loaded_from| source::relation(loaded_from, &identity));
-    if let (Some(loaded_from), Relation::Other) = (loaded_from, relation) {
-        check_switch(checkout, &loaded_from, &identity, matches!(kind, Kind::Missing(..)))?;
-    }
-    Ok(Opened { identity, relation, kind })
-}
-
-/// Another source than the checkout was loaded from: uncommitted changes are only ever sent to that one.
-fn check_switch(checkout: &mut Checkout, loaded_from: &str, identity: &str, missing: bool) -> Result<()> {
-    let name = checkout.name.clone();
-    if missing && source::is_same_place(loaded_from, identity) {
-        return Err(source_gone(&name));
-    }
-    checkout.scan(&Cancel::new())?;
-    checkout.save_rows()?;
-    if checkout.rows.values().any(|row| row.since.is_some()) {
-        let text = format!(
-            "{name} holds uncommitted changes of another source than this one: they are only ever committed to the one they were loaded from. Commit them with its extraBody, or discard them."
-        );
-        return Err(Error::at(Code::Conflict, &name, text));
-    }
-    Ok(())
-}
-
-fn source_gone(name: &str) -> Error {
-    let text = format!(
-        "The source of {name} is gone: an unmounted volume looks like that. Nothing was changed. Bring it back, or discard what is known of it."
-    );
-    Error { os_code: Some("ENOENT".to_owned()), ..Error::at(Code::NotFound, name, text) }
-}
-
 fn read_only(path: &str) -> Error {
     let text = format!("{path} is in a read-only Persistent Dir: it is never committed. Discard the change.");
     Error::denied(crate::error::Reason::ReadOnly, path, text)
-}
-
-/// Of a name that may hold anything.
-fn short(name: &str) -> String {
-    Digest::of(name.as_bytes()).to_string()[..32].to_owned()
 }

@@ -36,6 +36,14 @@ struct Place<'a> {
     had: usize,
 }
 
+/// A staged file, by its stamp before it gets its place.
+#[derive(Debug, Clone, Copy)]
+struct New<'a> {
+    from: &'a str,
+    stamp: Stamp,
+    digest: Digest,
+}
+
 impl Checkout {
     /// Puts the staged file `from` at `path`, where `before` was found.
     pub(crate) fn put(
@@ -55,12 +63,14 @@ impl Checkout {
             Err(error) => return Err(error),
         };
         let place = Place { checkout: self, full, parent, had };
+        let stat = fs::statat(batch.folder(), from, AtFlags::SYMLINK_NOFOLLOW).map_err(|errno| place.failed(errno))?;
+        let staged = New { from, stamp: Stamp::of(&stat), digest: version.digest };
         match before {
-            Looked::File(seen) => place.replace(batch, from, version, &seen),
-            Looked::Nothing | Looked::Folder => place.make(batch, from, path, version),
+            Looked::File(seen) => place.replace(batch, staged, &seen),
+            Looked::Nothing | Looked::Folder => place.make(batch, staged, path),
             Looked::Other => {
                 place.clear(batch)?;
-                place.make(batch, from, path, version)
+                place.make(batch, staged, path)
             }
         }
     }
@@ -123,7 +133,8 @@ impl Place<'_> {
     }
 
     /// Where nothing was.
-    fn make(&self, batch: &mut Batch, from: &str, path: &str, version: Version) -> Result<Placed> {
+    fn make(&self, batch: &mut Batch, staged: New<'_>, path: &str) -> Result<Placed> {
+        let from = staged.from;
         for _ in 0..2 {
             let made = match sys::rename_new(batch.folder(), from, &self.parent, self.name()) {
                 // No such flag on this file system: link without replacing does the same in two steps.
@@ -134,7 +145,7 @@ impl Place<'_> {
                 other => other,
             };
             match made {
-                Ok(()) => return self.done(version),
+                Ok(()) => return self.done(staged),
                 Err(Errno::EXIST) => {}
                 Err(errno) => return Err(self.failed(errno)),
             }
@@ -149,7 +160,8 @@ impl Place<'_> {
     }
 
     /// Where the file was that `before` describes; it keeps its execute bits.
-    fn replace(&self, batch: &mut Batch, from: &str, version: Version, before: &Seen) -> Result<Placed> {
+    fn replace(&self, batch: &mut Batch, staged: New<'_>, before: &Seen) -> Result<Placed> {
+        let from = staged.from;
         let Ok(stat) = fs::statat(&self.parent, self.name(), AtFlags::SYMLINK_NOFOLLOW) else {
             return Ok(Placed::Changed);
         };
@@ -164,12 +176,12 @@ impl Place<'_> {
                     return Ok(Placed::Changed);
                 }
                 fs::renameat(batch.folder(), from, &self.parent, self.name()).map_err(|errno| self.failed(errno))?;
-                return self.done(version);
+                return self.done(staged);
             }
             Err(errno) => return Err(self.failed(errno)),
         }
         if is_same(batch, from, before) {
-            return self.done(version);
+            return self.done(staged);
         }
         sys::exchange(batch.folder(), from, &self.parent, self.name()).map_err(|errno| self.failed(errno))?;
         Ok(Placed::Changed)
@@ -205,14 +217,15 @@ impl Place<'_> {
     }
 
     /// The file has its place; what its stamp is there.
-    fn done(&self, version: Version) -> Result<Placed> {
+    fn done(&self, staged: New<'_>) -> Result<Placed> {
         let stat = fs::statat(&self.parent, self.name(), AtFlags::SYMLINK_NOFOLLOW);
         let seen = match stat {
             Ok(stat) => {
-                let seen = Seen::new(&stat, version.digest);
-                // Written to already by somebody else, or so shortly after it was staged that its times could not tell.
+                let seen = Seen::new(&stat, staged.digest);
+                // Replaced or written to already by somebody else, or so shortly after it was staged that its times could
+                // not tell.
                 let close = seen.stamp.ctime - seen.stamp.mtime < Stamp::SETTLED_NANOS;
-                Seen { fresh: seen.fresh || close || seen.stamp.size != version.bytes, ..seen }
+                Seen { fresh: seen.fresh || close || !seen.stamp.same_but_renamed(&staged.stamp), ..seen }
             }
             // Gone again: the next scan sees that.
             Err(Errno::NOENT) => return Ok(Placed::Done(None, self.had)),

@@ -12,7 +12,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{self, AtFlags, Mode, OFlags};
 
 use super::batch::Batch;
 use super::checkout::Checkout;
@@ -118,6 +118,7 @@ impl LocalStore {
             return Err(error);
         }
         let staging = self.staging(&journals, &journal)?;
+        let staged = stamps(&staging, &journal);
         let mut applying = self.applying(&staging);
         if let Err(why) = apply_all(&mut applying, &journal, &compared) {
             // All back. Whatever fails in here is finished by whoever locks next.
@@ -132,7 +133,7 @@ impl LocalStore {
         applying.flush().map_err(|errno| self.failed(errno))?;
         journals.turn(&commit.id, State::Journal, State::Done)?;
         steps::step().map_err(|errno| self.failed(errno))?;
-        let tags = self.tags(commit)?;
+        let tags = self.tags(&staged)?;
         checkout.stored(commit, None, false, tags)?;
         commit.batch.keep(false);
         for entry in &journal.entries {
@@ -184,13 +185,16 @@ impl LocalStore {
         if conflicts.is_empty() { Ok(compared) } else { Err(conflict_error(&self.dir, &conflicts)) }
     }
 
-    /// What the source calls each file that a commit has put there.
-    fn tags(&self, commit: &Commit) -> Result<BTreeMap<String, String>> {
+    /// What the source calls each file that a commit has put there; nothing where it is another one already.
+    fn tags(&self, staged: &BTreeMap<String, Stamp>) -> Result<BTreeMap<String, String>> {
         let applying = self.applying_in(self.source.folder());
         let mut tags = BTreeMap::new();
-        for entry in commit.entries.iter().filter(|entry| entry.sends.is_some()) {
-            if let Target::File(stat) = applying.target(&entry.path).map_err(|errno| self.failed(errno))? {
-                tags.insert(entry.path.clone(), load::fresh_tag_of(&Stamp::of(&stat)));
+        for (path, staged) in staged {
+            if let Target::File(stat) = applying.target(path).map_err(|errno| self.failed(errno))? {
+                let stamp = Stamp::of(&stat);
+                if stamp.same_but_renamed(staged) {
+                    tags.insert(path.clone(), load::fresh_tag_of(&stamp));
+                }
             }
         }
         Ok(tags)
@@ -236,6 +240,13 @@ fn journal_entries(commit: &mut Commit, compared: &BTreeMap<String, Option<Compa
     }
     entries.sort_by_key(|entry| entry.new.is_some());
     entries
+}
+
+/// Of the staged files, before they get their places.
+fn stamps(staging: &OwnedFd, journal: &Journal) -> BTreeMap<String, Stamp> {
+    let new = journal.entries.iter().filter(|entry| entry.new.is_some());
+    let stamp = |name: &str| fs::statat(staging, name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| Stamp::of(&stat));
+    new.filter_map(|entry| Some((entry.path.clone(), stamp(&entry.staged)?))).collect()
 }
 
 fn apply_all(
