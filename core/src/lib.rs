@@ -12,6 +12,7 @@ pub mod cancel;
 mod clock;
 mod diff;
 pub mod digest;
+pub mod edit;
 pub mod error;
 mod event;
 mod flush;
@@ -36,9 +37,13 @@ mod stage;
 pub mod stamp;
 mod sys;
 mod trace;
+#[cfg(test)]
+mod testing;
 pub mod track;
 mod trash;
 pub mod turn;
+pub mod version;
+pub mod window;
 pub mod write;
 
 pub use event::Redaction;

@@ -145,6 +145,14 @@ impl RootDir {
         Ok((file, stat))
     }
 
+    /// What a link at `path` leads to, inside the root.
+    pub fn stat_following(&self, path: &HarnessPath) -> Result<Stat> {
+        let wrap = |errno| refused_link(errno, path, "looking at");
+        // What cannot be opened for reading without waiting (a FIFO can) or at all is not what a link is made for.
+        let open = self.open(&path.segments, OFlags::RDONLY, Links::FollowInside).map_err(wrap)?;
+        fs::fstat(&open).map_err(wrap)
+    }
+
     /// What stands at `path`, a link itself and not its target.
     pub fn stat(&self, path: &HarnessPath) -> Result<Stat> {
         let result = match path.segments.split_last() {
