@@ -1,0 +1,142 @@
+// The seam: the files of a session by opaque targets and versions, with DeepSeek's meanings of the codes.
+import type { HarnessSession } from "../../index.js";
+import type { FileSystem, FsInfo, FsTarget, FsVersion } from "../../tools.js";
+import * as check from "../check.js";
+import { HarnessFileError } from "../errors.js";
+import { fileRef } from "../facts.js";
+import { drain } from "../listing.js";
+import type { NativeTarget, NativeVersioned } from "../native.js";
+import { Access } from "./access.js";
+import { as, missing } from "./codes.js";
+import { editsOf } from "./edits.js";
+import { guardOf, textOf, versionOf } from "./given.js";
+import { streamText } from "./stream-text.js";
+
+/** The longest that a string can be. */
+const MAX_TEXT_BYTES = 2 ** 29 - 24;
+/** From here on nobody wants to see what was replaced. */
+const LARGE_BYTES = 10 * 1024 * 1024;
+const MAX_DIFF_BYTES = 256 * 1024;
+
+export function sessionFileSystem(session: HarnessSession<any>): FileSystem {
+  const files = (session as Partial<HarnessSession<any>> | undefined)?.files;
+  const access = new Access(files as HarnessSession<any>["files"]);
+  const signalOf = (options: unknown): AbortSignal | undefined => check.readOptions(options, check.signal);
+
+  return {
+    resolve: async (path) => {
+      if (typeof path === "string" && path.trim() === "")
+        throw new HarnessFileError("FS_NOT_FOUND", "The path is blank");
+      return targetOf(await as("FS_NOT_DIRECTORY", "FS_NOT_FOUND", access.target("resolve", path)));
+    },
+
+    contains: (a, b) => a.targetKey === b.targetKey || b.targetKey.startsWith(`${a.targetKey}/`),
+
+    stat: async (target) => {
+      const found = await missing(access.version(pathOf(target), true));
+      return found && { ...infoOf(found), type: typeOf(found.kind) };
+    },
+
+    lstat: async (path) => {
+      const found = await missing(access.version(path, false));
+      return found && { ...infoOf(found), type: found.kind };
+    },
+
+    readText: async (target, options) => {
+      const { path, bytes, end, text, version, media } = await access.reading(
+        "readText",
+        pathOf(target),
+        signalOf(options),
+        (native, checked, cancellation) =>
+          native.byteWindow(checked, { offset: 0, limit: MAX_TEXT_BYTES }, cancellation?.native),
+      );
+      if (media !== undefined) throw new HarnessFileError("FS_NOT_TEXT", `Not text but ${media}: ${path}`, { path });
+      if (end < bytes) {
+        throw new HarnessFileError("FS_TOO_LARGE", `Longer than a string can be; use streamText: ${path}`, { path });
+      }
+      return { text, version: version as FsVersion };
+    },
+
+    streamText: (target, options) =>
+      streamText(
+        access,
+        () => pathOf(target),
+        () => signalOf(options),
+      ),
+
+    readBytes: async (target, options) => {
+      const maxBytes = check.readOptions(options, (given) => check.count(given, "maxBytes"));
+      if (maxBytes === undefined) throw check.invalidOption("maxBytes", "an integer of 0 or more", maxBytes);
+      const signal = signalOf(options);
+      const { content } = await access.files.read(pathOf(target), {
+        maxBytes,
+        ...(signal !== undefined && { signal }),
+      });
+      return content;
+    },
+
+    writeText: async (target, text, options) => {
+      const content = textOf(text, "text");
+      const guard = check.readOptions(options, guardOf);
+      const signal = signalOf(options);
+      const asked = content.length < LARGE_BYTES && Buffer.byteLength(content) < LARGE_BYTES;
+      const { operation, version, before, written } = await as(
+        "FS_ALREADY_EXISTS",
+        "FS_NOT_OBSERVED",
+        access.write(pathOf(target), content, guard, { signal, beforeBytes: asked ? LARGE_BYTES - 1 : 0 }),
+      );
+      return { operation, version: version as FsVersion, before: before ?? null, ref: fileRef(written) };
+    },
+
+    editText: async (target, edits, options) => {
+      const given = editsOf(edits);
+      const ifVersion = check.readOptions(options, versionOf);
+      const edit = access.edit(pathOf(target), given, ifVersion, MAX_DIFF_BYTES, signalOf(options));
+      const { version, diff, written } = await as("FS_NOT_FOUND", "FS_STALE_VERSION", edit);
+      return { version: version as FsVersion, diff, ref: fileRef(written) };
+    },
+
+    listDir: async (target) => {
+      const folder = pathOf(target);
+      const entries = await access.call("listDir", folder, undefined, async (native, checked) => {
+        const listing = await native.list(checked, { recursive: false });
+        return "failure" in listing ? listing : drain(listing, (entry) => entry);
+      });
+      return Promise.all(
+        entries.map(async ({ path, kind, bytes }) => ({
+          name: path.slice(path.lastIndexOf("/") + 1),
+          type: kind,
+          target: await childTarget(access, path, kind === "symlink", target),
+          ...(bytes !== undefined && { size: bytes }),
+        })),
+      );
+    },
+  };
+}
+
+function targetOf({ key, path }: NativeTarget): FsTarget {
+  return Object.freeze({ targetKey: key, displayPath: path });
+}
+
+function infoOf({ version, bytes }: NativeVersioned): Omit<FsInfo, "type"> {
+  return { version: version as FsVersion, ...(bytes !== undefined && { size: bytes }) };
+}
+
+function typeOf(kind: NativeVersioned["kind"]): FsInfo["type"] {
+  return kind === "symlink" ? "other" : kind;
+}
+
+/** Files are used by the path they were named by: a write must see the links in it. */
+function pathOf(target: FsTarget): string {
+  return check.readOptions(target, ({ displayPath }) => {
+    if (typeof displayPath === "string") return displayPath;
+    throw check.invalidOption("target", "an FsTarget, as resolve gives it", target);
+  });
+}
+
+/** A link that leads nowhere is its own target. */
+async function childTarget(access: Access, path: string, isLink: boolean, folder: FsTarget): Promise<FsTarget> {
+  const own = { key: `${folder.targetKey}${path.slice(path.lastIndexOf("/"))}`, path };
+  if (!isLink) return targetOf(own);
+  return targetOf(await access.target("listDir", path).catch(() => own));
+}

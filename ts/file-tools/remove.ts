@@ -1,0 +1,25 @@
+// The tool `remove`: a file, or a folder with all in it.
+import { type FileTool, type Kit, fileTool } from "./tool.js";
+
+export function removeTool(kit: Kit): FileTool {
+  const { observer } = kit;
+  return fileTool(kit, {
+    name: "remove",
+    description: "Removes a file or a link; with `recursive` a folder and all in it. There is no way back.",
+    properties: {
+      path: { type: "string", description: "Absolute path" },
+      recursive: { type: "boolean", description: "Needed for a folder. Default false" },
+    },
+    required: ["path"],
+    steps: { FS_NOT_REGULAR_FILE: () => "A folder is removed only with recursive: true." },
+    run: async (input, call) => {
+      const path = input.text("path");
+      const recursive = input.flag("recursive");
+      const target = await call.target(path);
+      const { signal } = call;
+      await call.access.files.remove(path, { recursive, ...(signal !== undefined && { signal }) });
+      observer.absent(target, call.actor);
+      return `Removed ${target.displayPath}`;
+    },
+  });
+}
