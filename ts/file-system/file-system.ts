@@ -4,12 +4,12 @@ import type { FileSystem, FsInfo, FsTarget, FsVersion } from "../../tools.js";
 import * as check from "../check.js";
 import { HarnessFileError } from "../errors.js";
 import { fileRef } from "../facts.js";
-import { drain } from "../listing.js";
-import type { NativeTarget, NativeVersioned } from "../native.js";
+import type { NativeVersioned } from "../native.js";
 import { Access } from "./access.js";
 import { as, missing } from "./codes.js";
 import { editsOf } from "./edits.js";
 import { guardOf, textOf, versionOf } from "./given.js";
+import { listDir, targetOf } from "./list-dir.js";
 import { streamText } from "./stream-text.js";
 
 /** The longest that a string can be. */
@@ -97,25 +97,10 @@ export function sessionFileSystem(session: HarnessSession<any>): FileSystem {
     },
 
     listDir: async (target) => {
-      const folder = pathOf(target);
-      const entries = await access.call("listDir", folder, undefined, async (native, checked) => {
-        const listing = await native.list(checked, { recursive: false });
-        return "failure" in listing ? listing : drain(listing, (entry) => entry);
-      });
-      return Promise.all(
-        entries.map(async ({ path, kind, bytes }) => ({
-          name: path.slice(path.lastIndexOf("/") + 1),
-          type: kind,
-          target: await childTarget(access, path, kind === "symlink", target),
-          ...(bytes !== undefined && { size: bytes }),
-        })),
-      );
+      pathOf(target);
+      return listDir(access, target);
     },
   };
-}
-
-function targetOf({ key, path }: NativeTarget): FsTarget {
-  return Object.freeze({ targetKey: key, displayPath: path });
 }
 
 function infoOf({ version, bytes }: NativeVersioned): Omit<FsInfo, "type"> {
@@ -132,11 +117,4 @@ function pathOf(target: FsTarget): string {
     if (typeof displayPath === "string") return displayPath;
     throw check.invalidOption("target", "an FsTarget, as resolve gives it", target);
   });
-}
-
-/** A link that leads nowhere is its own target. */
-async function childTarget(access: Access, path: string, isLink: boolean, folder: FsTarget): Promise<FsTarget> {
-  const own = { key: `${folder.targetKey}${path.slice(path.lastIndexOf("/"))}`, path };
-  if (!isLink) return targetOf(own);
-  return targetOf(await access.target("listDir", path).catch(() => own));
 }

@@ -16,7 +16,7 @@ export function editTool(kit: Kit): FileTool {
     description: [
       "Replaces text in a file: `old_string`, exactly as it stands there and only once, by `new_string`; with `replace_all` every",
       "one. For several changes at once give `edits` instead: all are matched against the file as it is now, must not overlap,",
-      `and are made together or not at all. The file must have been read with ${names.read} before, and be unchanged since.`,
+      `and are made together or not at all.${kit.guardText}`,
     ].join(" "),
     properties: {
       file_path: { type: "string", description: "Absolute path of the file" },

@@ -29,7 +29,11 @@ export function fileTools<const N extends Partial<Record<FileToolName, string>> 
   options?: FileToolsOptions<N>,
 ): ReturnType<typeof Contract<N>> {
   const { observation, limits, names, planDir } = settingsOf(options);
-  const kit: Kit = { limits, names, observer: new Observer(observation), planDir };
+  const guardText =
+    observation === false
+      ? ""
+      : ` A file that is there must have been read with ${names.read} before, and be unchanged since.`;
+  const kit: Kit = { limits, names, observer: new Observer(observation), guardText, planDir };
   const made = (Object.keys(TOOLS) as FileToolName[]).map((name) => [names[name], TOOLS[name](kit)] as const);
   return Object.fromEntries(made) as ReturnType<typeof Contract<N>>;
 }

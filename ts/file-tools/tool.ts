@@ -14,6 +14,8 @@ export interface Kit {
   readonly limits: Limits;
   readonly names: Names;
   readonly observer: Observer;
+  /** What a model has to know of the policy, if there is one. */
+  readonly guardText: string;
   readonly planDir: PlanDir;
 }
 

@@ -8,11 +8,7 @@ export function writeTool(kit: Kit): FileTool {
   const { names, observer } = kit;
   return fileTool(kit, {
     name: "write",
-    description: [
-      "Writes a text file as a whole; folders are made as needed.",
-      `A file that is there already must have been read with ${names.read} before, and be unchanged since.`,
-      `For a change of some lines use ${names.edit}.`,
-    ].join(" "),
+    description: `Writes a text file as a whole; folders are made as needed.${kit.guardText} To change some lines use ${names.edit}.`,
     properties: {
       file_path: { type: "string", description: "Absolute path of the file" },
       content: { type: "string", description: "All that the file is to hold" },
