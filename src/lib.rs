@@ -4,6 +4,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "napi hands arguments over by value")]
 
 mod cancel;
+mod edit;
 mod failure;
 mod host;
 mod listing;
@@ -15,6 +16,8 @@ mod run;
 mod session;
 mod staged;
 mod turn;
+mod version;
+mod window;
 mod write;
 
 use napi::bindgen_prelude::create_custom_tokio_runtime;

@@ -36,9 +36,10 @@ pub mod sketch;
 mod stage;
 pub mod stamp;
 mod sys;
-mod trace;
+mod target;
 #[cfg(test)]
 mod testing;
+mod trace;
 pub mod track;
 mod trash;
 pub mod turn;

@@ -64,7 +64,8 @@ pub(super) fn unified(path: &str, text: &str, replacements: &[Replacement<'_>], 
         let room = limit.saturating_sub(out.len());
         if header.len() + hunk.text.len() > room {
             if header.len() < room {
-                let kept = hunk.text[..hunk.text.floor_char_boundary(room - header.len())].rfind('\n').map_or(0, |at| at + 1);
+                let kept =
+                    hunk.text[..hunk.text.floor_char_boundary(room - header.len())].rfind('\n').map_or(0, |at| at + 1);
                 if kept > 0 {
                     out.push_str(&header);
                     out.push_str(&hunk.text[..kept]);

@@ -66,7 +66,8 @@ pub(super) fn find<'a>(text: &str, edits: &'a [Edit], path: &HarnessPath) -> Res
     // Line ends that follow the file's can make a replacement what was there.
     found.retain(|replacement| text[replacement.start..replacement.end] != *replacement.new);
     if found.is_empty() {
-        let message = format!("The edit changes nothing in {path}: with the line ends of the file the texts are equal.");
+        let message =
+            format!("The edit changes nothing in {path}: with the line ends of the file the texts are equal.");
         return Err(Error::at(Code::InvalidOption, path, message));
     }
     Ok(found)
@@ -190,14 +191,7 @@ fn nearest(text: &str, start: usize, end: usize) -> Option<&'static str> {
     Some(end_at(text, at - usize::from(crlf)))
 }
 
-fn ambiguous(
-    text: &str,
-    edit: &Edit,
-    places: &Places,
-    mapped: bool,
-    path: &HarnessPath,
-    which: &str,
-) -> Error {
+fn ambiguous(text: &str, edit: &Edit, places: &Places, mapped: bool, path: &HarnessPath, which: &str) -> Error {
     let lines: Vec<String> =
         places.first.iter().take(SHOWN_LINES).map(|(start, _)| line_of(text, *start).to_string()).collect();
     let more = if places.count > SHOWN_LINES { " and more" } else { "" };

@@ -189,8 +189,7 @@ impl PendingEdit {
         };
         // What the file is said to be does not change with a few of its bytes.
         let name = path.to_string();
-        let row =
-            self.session.host.index.read(|connection| index::row(connection, self.session.instance, &name))?;
+        let row = self.session.host.index.read(|connection| index::row(connection, self.session.instance, &name))?;
         if let Some(facts) = row {
             options.media_type = facts.media_type;
             options.metadata = facts.metadata;

@@ -188,7 +188,7 @@ fn the_file_keeps_what_it_was_said_to_be() {
     let open = open();
     let options = WriteOptions {
         media_type: Some("text/x-odd".to_owned()),
-        artifact: crate::index::Artifact { marked: Some(true), name: Some("n".to_owned()), metadata: None },
+        artifact: index::Artifact { marked: Some(true), name: Some("n".to_owned()), metadata: None },
         ..WriteOptions::default()
     };
     let mut write = PendingWrite::begin(&open.session, "/session/a", options, Cancel::new()).expect("begun");
@@ -204,7 +204,8 @@ fn the_diff_has_true_places_and_a_bound() {
     let open = open();
     let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
     open.put("a", before.as_bytes());
-    let edited = run(&open, vec![edit("\n20\n", "\nx\ny\n"), edit("\n30\n", "\n"), edit("40\n", "40")]).expect("edited");
+    let edited =
+        run(&open, vec![edit("\n20\n", "\nx\ny\n"), edit("\n30\n", "\n"), edit("40\n", "40")]).expect("edited");
     let expected = "--- /session/a\n+++ /session/a\n\
         @@ -17,7 +17,8 @@\n 17\n 18\n 19\n-20\n+x\n+y\n 21\n 22\n 23\n\
         @@ -27,7 +28,6 @@\n 27\n 28\n 29\n-30\n 31\n 32\n 33\n\
@@ -213,7 +214,8 @@ fn the_diff_has_true_places_and_a_bound() {
     assert_eq!((edited.first_changed_line, edited.diff_truncated), (19, false));
     open.put("a", before.as_bytes());
     let options = EditOptions { diff_bytes: 60, ..EditOptions::default() };
-    let mut short = PendingEdit::begin(&open.session, "/session/a", vec![all("1", "one")], options, Cancel::new()).expect("begun");
+    let mut short =
+        PendingEdit::begin(&open.session, "/session/a", vec![all("1", "one")], options, Cancel::new()).expect("begun");
     let short = short.publish().expect("edited");
     assert!(short.diff_truncated && short.diff.len() <= 60 && short.diff.ends_with('\n'), "{}", short.diff);
 }

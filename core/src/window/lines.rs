@@ -144,7 +144,8 @@ struct Line {
 
 impl Scan {
     fn new(options: LineWindowOptions, bom: bool) -> Self {
-        let options = LineWindowOptions { offset: options.offset.max(1), max_bytes: options.max_bytes.max(4), ..options };
+        let options =
+            LineWindowOptions { offset: options.offset.max(1), max_bytes: options.max_bytes.max(4), ..options };
         Self {
             options,
             ends: Ends::default(),

@@ -4,7 +4,8 @@ use super::*;
 use crate::error::Code;
 use crate::testing::{Open, open};
 
-const ALL: LineWindowOptions = LineWindowOptions { offset: 1, limit: 2_000, max_line_characters: 2_000, max_bytes: 51_200 };
+const ALL: LineWindowOptions =
+    LineWindowOptions { offset: 1, limit: 2_000, max_line_characters: 2_000, max_bytes: 51_200 };
 
 fn window(open: &Open, options: LineWindowOptions) -> Result<LineWindow> {
     open.session.line_window("/session/a", &options, &Cancel::new())

@@ -10,6 +10,7 @@ use crate::index::Facts;
 use crate::publish::Swapped;
 use crate::root::open_name;
 use crate::version::FileVersion;
+use crate::window::Content;
 
 /// Of a write that is done.
 #[derive(Debug, Clone)]
@@ -20,6 +21,15 @@ pub struct Outcome {
     pub created: bool,
     /// The content before, where it was asked for and is not too long.
     pub before: Option<Vec<u8>>,
+}
+
+impl Outcome {
+    /// The content before, where it is text.
+    #[must_use]
+    pub fn before_text(self) -> Option<String> {
+        let before = self.before.filter(|content| matches!(Content::of(content, true), Content::Text))?;
+        String::from_utf8(before).ok()
+    }
 }
 
 impl PendingWrite {
