@@ -1,6 +1,8 @@
 //! Windows into files.
 
-use little_files::window::{ByteWindow, ByteWindowOptions, LineWindow, LineWindowOptions};
+use little_files::window::{
+    ByteWindow, ByteWindowOptions, JsonItem, JsonWindow, JsonWindowOptions, LineWindow, LineWindowOptions,
+};
 use napi::Env;
 use napi::bindgen_prelude::Object;
 use napi_derive::napi;
@@ -144,8 +146,117 @@ impl From<ByteWindow> for NativeByteWindow {
     }
 }
 
+/// What is read of a JSON file.
+#[napi(object, object_to_js = false)]
+pub struct NativeJsonWindowOptions {
+    /// RFC 6901.
+    pub pointer: String,
+    /// From 0.
+    pub offset: f64,
+    /// The most items or characters.
+    pub limit: f64,
+    /// The most of keys and values.
+    pub max_bytes: f64,
+}
+
+impl From<NativeJsonWindowOptions> for JsonWindowOptions {
+    fn from(options: NativeJsonWindowOptions) -> Self {
+        Self {
+            pointer: options.pointer,
+            offset: whole(options.offset),
+            limit: whole(options.limit),
+            max_bytes: size(options.max_bytes),
+        }
+    }
+}
+
+/// What a pointer names.
+#[napi(object, object_from_js = false)]
+pub(crate) struct NativeJsonWindow {
+    /// As on the disk.
+    pub path: String,
+    /// Opaque.
+    pub version: String,
+    /// Of the file.
+    pub bytes: i64,
+    #[napi(ts_type = "'json' | 'ndjson'")]
+    /// Of the file.
+    pub format: String,
+    #[napi(js_name = "type")]
+    /// Of what is named.
+    pub kind: String,
+    /// Items or characters.
+    pub total: i64,
+    /// Those shown.
+    pub items: Vec<NativeJsonItem>,
+    /// Of a scalar.
+    pub text: Option<String>,
+    /// Where to go on.
+    pub next_offset: Option<i64>,
+}
+
+/// An item of a JSON value.
+#[napi(object, object_from_js = false)]
+pub(crate) struct NativeJsonItem {
+    /// A member's name.
+    pub key: Option<String>,
+    /// Of the item.
+    pub pointer: String,
+    #[napi(js_name = "type")]
+    /// What it is.
+    pub kind: String,
+    /// Items, or bytes between quotes.
+    pub size: Option<i64>,
+    /// Compact.
+    pub json: Option<String>,
+    /// Of the compact JSON.
+    pub bytes: i64,
+}
+
+impl From<JsonItem> for NativeJsonItem {
+    fn from(item: JsonItem) -> Self {
+        let JsonItem { key, pointer, kind, size, json, bytes } = item;
+        Self { key, pointer, kind: kind.as_str().to_owned(), size: size.map(number), json, bytes: number(bytes) }
+    }
+}
+
+/// The name that TypeScript sees.
+pub(crate) fn format(ndjson: bool) -> String {
+    if ndjson { "ndjson" } else { "json" }.to_owned()
+}
+
+impl From<JsonWindow> for NativeJsonWindow {
+    fn from(window: JsonWindow) -> Self {
+        Self {
+            path: window.path,
+            version: window.version.to_string(),
+            bytes: number(window.bytes),
+            format: format(window.ndjson),
+            kind: window.kind.as_str().to_owned(),
+            total: number(window.total),
+            items: window.items.into_iter().map(Into::into).collect(),
+            text: window.text,
+            next_offset: window.next_offset.map(number),
+        }
+    }
+}
+
 #[napi]
 impl NativeSession {
+    /// What a pointer names in a JSON or NDJSON file.
+    #[napi(ts_return_type = "Promise<NativeJsonWindow | Failure>")]
+    pub fn json_window<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        options: NativeJsonWindowOptions,
+        cancel: CancelArgument<'_>,
+    ) -> napi::Result<Object<'env>> {
+        let (session, flag) = (self.session(), flag_of(cancel.as_deref()));
+        let options = options.into();
+        run(env, move || session.clone()?.json_window(&path, &options, &flag).map(NativeJsonWindow::from))
+    }
+
     /// Lines of a text file.
     #[napi(ts_return_type = "Promise<NativeLineWindow | Failure>")]
     pub fn line_window<'env>(

@@ -429,7 +429,7 @@ export interface NativeJsonWindowOptions {
   offset: number;
   /** The most items; of a string: characters. */
   limit: number;
-  /** The most bytes of all that is shown, at least 64. */
+  /** The most bytes of the keys and values that are shown, at least 64. */
   maxBytes: number;
 }
 
@@ -455,10 +455,10 @@ export interface NativeJsonWindow {
 export interface NativeJsonItem {
   /** A member's name, decoded; cut at 1,024 bytes. */
   key?: string;
-  /** Of the item. */
+  /** Of the item; where `key` was cut, of the object that it is in. */
   pointer: string;
   type: NativeJsonType;
-  /** Of an object or array: how many items; of a string: how many bytes its text has. */
+  /** Of an object or array: how many items; of a string: how many bytes stand between its quotes. */
   size?: number;
   /** Compact JSON. Absent where the item alone is too long: read its pointer. */
   json?: string;

@@ -2,14 +2,14 @@
 
 mod bytes;
 mod ends;
-// mod json;
+mod json;
 mod kind;
 mod lines;
 mod source;
 
 pub use bytes::{ByteWindow, ByteWindowOptions};
 pub use ends::LineEnding;
-// pub use json::{JsonItem, JsonType, JsonWindow, JsonWindowOptions};
+pub use json::{JsonItem, JsonType, JsonWindow, JsonWindowOptions};
 pub use lines::{CutLine, LineWindow, LineWindowOptions};
 
 pub(crate) use ends::Ends;
