@@ -174,14 +174,14 @@ test("a file that is not there, or is none, says what to do", async (t) => {
   await refused(run("read", { file_path: "/session/dir" }), "FS_NOT_REGULAR_FILE", /list shows what is in a folder/);
   await refused(run("read", { file_path: "a.txt" }), "FS_INVALID_PATH", /absolute/);
   await refused(run("read", { file_path: "/etc/passwd" }), "FS_SANDBOX_DENIED", /managed root/);
-  await refused(run("read", { file_path: "/session/../x" }), "FS_INVALID_PATH", /traversal/);
+  await refused(run("read", { file_path: "/session/../x" }), "FS_INVALID_PATH", /traversal/i);
 });
 
 test("names of the tools are those that the model knows", async (t) => {
   const { run } = await withTools(t, { names: { read: "look", list: "ls", glob: "find" } });
   await refused(run("look", { file_path: "/session/none" }), "FS_NOT_FOUND", /Look with ls or find/);
   await refused(
-    run("edit", { file_path: "/session/none", old_string: "a", new_string: "b" }),
+    run("edit", { file_path: "/session/other", old_string: "a", new_string: "b" }),
     "FS_NOT_OBSERVED",
     /with look first/,
   );
