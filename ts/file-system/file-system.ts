@@ -4,7 +4,7 @@ import type { FileSystem, FsInfo, FsTarget, FsVersion } from "../../tools.js";
 import * as check from "../check.js";
 import { HarnessFileError } from "../errors.js";
 import { fileRef } from "../facts.js";
-import type { NativeVersioned } from "../native.js";
+import type { NativeTarget, NativeVersioned } from "../native.js";
 import { Access } from "./access.js";
 import { as, missing } from "./codes.js";
 import { editsOf } from "./edits.js";
@@ -27,7 +27,7 @@ export function sessionFileSystem(session: HarnessSession<any>): FileSystem {
     resolve: async (path) => {
       if (typeof path === "string" && path.trim() === "")
         throw new HarnessFileError("FS_NOT_FOUND", "The path is blank");
-      return targetOf(await as("FS_NOT_DIRECTORY", "FS_NOT_FOUND", access.target("resolve", path)));
+      return targetOf(await as("FS_NOT_DIRECTORY", "FS_NOT_FOUND", named(access, path)));
     },
 
     contains: (a, b) => a.targetKey === b.targetKey || b.targetKey.startsWith(`${a.targetKey}/`),
@@ -101,6 +101,17 @@ export function sessionFileSystem(session: HarnessSession<any>): FileSystem {
       return listDir(access, target);
     },
   };
+}
+
+/** What is not there may be made, unless a folder above it is a file. */
+async function named(access: Access, path: string): Promise<NativeTarget> {
+  const target = await access.target("resolve", path);
+  try {
+    await access.call("resolve", path, undefined, (native, checked) => native.stat(checked));
+  } catch (error) {
+    if (error instanceof HarnessFileError && error.code === "FS_NOT_DIRECTORY") throw error;
+  }
+  return target;
 }
 
 function infoOf({ version, bytes }: NativeVersioned): Omit<FsInfo, "type"> {

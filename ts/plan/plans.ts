@@ -75,9 +75,9 @@ export class Plans {
   }
 
   async #read(owner: Owner): Promise<string | undefined> {
-    if ("host" in this.#dir) return readHostFile(this.#dir.host, this.#hostName(owner));
+    if ("host" in this.#dir) return readHostFile(this.#dir.host, sharedName(owner));
     const options = { maxBytes: MAX_FILE_BYTES, utf8: true };
-    const path = this.#path(owner, this.#dir.managed);
+    const path = pathIn(this.#dir.managed, owner);
     const file = await missing(
       owner.access.call("todo_write", path, undefined, (native, checked) => native.read(checked, options)),
     );
@@ -85,23 +85,8 @@ export class Plans {
   }
 
   async #write(owner: Owner, text: string): Promise<void> {
-    if ("host" in this.#dir) await writeHostFile(this.#dir.host, this.#hostName(owner), text);
-    else await owner.access.write(this.#path(owner, this.#dir.managed), text, {});
-  }
-
-  #path(owner: Owner, dir: string): string {
-    return `${dir}/${this.#name(owner)}.md`;
-  }
-
-  #name({ session, access }: Owner): string {
-    return access.core.addon.portableName(session.id, MAX_NAME_BYTES);
-  }
-
-  /** Sessions of several data folders may share a folder of the host. */
-  #hostName(owner: Owner): string {
-    const place = unwrap(owner.access.core.native.hostPaths()).session;
-    const hash = createHash("sha256").update(place).digest("hex").slice(0, HASH_DIGITS);
-    return `${this.#name(owner)}-${hash}.md`;
+    if ("host" in this.#dir) await writeHostFile(this.#dir.host, sharedName(owner), text);
+    else await owner.access.write(pathIn(this.#dir.managed, owner), text, {});
   }
 
   /** Without a path of the host, which the text of a foreign error may hold. */
@@ -115,4 +100,20 @@ export class Plans {
       unwrap(await core.native.emit("harness.plan.write_failed", JSON.stringify(failed), writer.turnId));
     });
   }
+}
+
+/** Only the session's own roots are its own. */
+function pathIn(dir: string, owner: Owner): string {
+  return `${dir}/${dir.startsWith("/persistent/") ? sharedName(owner) : `${nameOfSession(owner)}.md`}`;
+}
+
+function nameOfSession({ session, access }: Owner): string {
+  return access.core.addon.portableName(session.id, MAX_NAME_BYTES);
+}
+
+/** Sessions of several data folders may share a folder, and names may differ in case only. */
+function sharedName(owner: Owner): string {
+  const place = unwrap(owner.access.core.native.hostPaths()).session;
+  const hash = createHash("sha256").update(place).digest("hex").slice(0, HASH_DIGITS);
+  return `${nameOfSession(owner)}-${hash}.md`;
 }
