@@ -15,11 +15,12 @@ export function removeTool(kit: Kit): FileTool {
     run: async (input, call) => {
       const path = input.text("path");
       const recursive = input.flag("recursive");
-      const target = await call.target(path);
+      const { displayPath } = await call.target(path);
       const { signal } = call;
       await call.access.files.remove(path, { recursive, ...(signal !== undefined && { signal }) });
-      observer.absent(target, call.actor);
-      return `Removed ${target.displayPath}`;
+      // Only now: a link was no name of its own as long as it was there.
+      observer.absent(await call.target(path), call.actor);
+      return `Removed ${displayPath}`;
     },
   });
 }
