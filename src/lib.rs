@@ -13,6 +13,7 @@ mod offload;
 mod options;
 mod read;
 mod run;
+mod search;
 mod session;
 mod staged;
 mod turn;

@@ -522,7 +522,7 @@ export interface NativeGrepResult {
   totalFiles: number;
   /** Files looked into, without those below. */
   searchedFiles: number;
-  /** Left out: binary (a NUL byte), and unreadable or with a line over 64 MiB. */
+  /** Left out: binary (a NUL in the first 8 KiB, and no UTF-16 BOM), and unreadable or with a line over 64 MiB. */
   binaryFiles: number;
   skippedFiles: number;
   /** Fewer lines are shown than match. */
@@ -543,8 +543,10 @@ export interface NativeGrepLine {
   text: string;
   /** false: context. */
   match: boolean;
-  /** The line is longer than what is shown. */
+  /** The line is longer than what is shown: its beginning, or the part around the first match. */
   cut: boolean;
+  /** In the file, of the first byte shown (not in UTF-16 files). */
+  byteOffset: number;
 }
 
 export interface NativePageOptions {
