@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
+import v8 from "node:v8";
+import vm from "node:vm";
 import { fileTools, readBeforeWrite } from "@little-stack/files/tools";
 import { plant, rootsSnapshot } from "./support/tree.mjs";
 import { begin } from "./support/turns.mjs";
@@ -169,7 +171,7 @@ test(
       await new Promise((resolve) => {
         setTimeout(resolve, 5);
       });
-      globalThis.gc();
+      gc();
     }
     assert.equal(gone.deref(), undefined);
   },

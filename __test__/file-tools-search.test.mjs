@@ -131,7 +131,9 @@ test("grep: a long line is cut, a huge single line too", async (t) => {
   fs.writeFileSync(path.join(roots.session, "a"), `${"🟡".repeat(100_000)}needle${"x".repeat(1_000_000)}`);
   const result = await run("grep", { pattern: "needle" });
   assert.ok(Buffer.byteLength(result) < 4000 && result.isWellFormed());
-  assert.match(result, /^\/session\/a\n1:.*…\n\nMatching lines: 1 in 1 files$/);
+  assert.match(result, /^\/session\/a\n1:.*needle.*… \(cut; byte_offset: \d+\)\n\nMatching lines: 1 in 1 files$/);
+  const byte_offset = Number(/byte_offset: (\d+)/.exec(result)[1]);
+  assert.match(await run("read", { file_path: "/session/a", byte_offset, byte_limit: 3000 }), /needle/);
 });
 
 const orders = {

@@ -26,6 +26,7 @@ export function readBeforeWrite(): ObservationPolicy {
     },
 
     observed({ targetKey }, observation, actor): void {
+      if (typeof actor !== "object" || actor === null) return; // nobody's view: only new files then
       let mine = seen.get(actor);
       if (mine === undefined) seen.set(actor, (mine = new Map()));
       mine.set(targetKey, observation);

@@ -89,11 +89,12 @@ function addFile(page: PageText, { path, lines }: NativeGrepFile, room: number):
   let shown = 0;
   let last: number | undefined;
   const grouped = lines.some(({ match }) => !match);
-  for (const { line, text, match, cut } of lines) {
+  for (const { line, text, match, cut, byteOffset } of lines) {
     if (match && shown === room) return { shown, all: false };
     // Where lines are left out between two groups; without context every line stands by itself.
     if (grouped && last !== undefined && line > last + 1 && !page.add("--")) return { shown, all: false };
-    if (!page.add(`${line}${match ? ":" : "-"}${text}${cut ? "…" : ""}`)) return { shown, all: false };
+    if (!page.add(`${line}${match ? ":" : "-"}${text}${cut ? `… (cut; byte_offset: ${byteOffset})` : ""}`))
+      return { shown, all: false };
     last = line;
     if (match) shown++;
   }
