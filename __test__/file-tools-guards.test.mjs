@@ -6,6 +6,7 @@ import { test } from "node:test";
 import v8 from "node:v8";
 import vm from "node:vm";
 import { fileTools, readBeforeWrite } from "@little-stack/files/tools";
+import { until } from "./support/process.mjs";
 import { plant, rootsSnapshot } from "./support/tree.mjs";
 import { begin } from "./support/turns.mjs";
 import { refused, withTools } from "./support/file-tools.mjs";
@@ -158,24 +159,40 @@ test("each session handle sees for itself; turns of one go on with what was seen
   await refused(call(one, "write", { file_path: "/session/none/../a", content: "y" }), "FS_INVALID_PATH");
 });
 
-test(
-  "what was seen is forgotten with the session's handle",
-  { skip: !globalThis.gc && "needs --expose-gc" },
-  async () => {
-    const policy = readBeforeWrite();
-    let actor = {};
-    const gone = new WeakRef(actor);
-    policy.observed({ targetKey: "a", displayPath: "/session/a" }, { present: "v" }, actor);
-    actor = undefined;
-    for (let at = 0; at < 20 && gone.deref(); at++) {
-      await new Promise((resolve) => {
-        setTimeout(resolve, 5);
-      });
-      gc();
-    }
-    assert.equal(gone.deref(), undefined);
-  },
-);
+test("the policy by itself: by key and actor; nobody's view allows new files only", () => {
+  const policy = readBeforeWrite();
+  const [a, b] = ["a", "b"].map((name) => ({ targetKey: name, displayPath: `/session/${name}` }));
+  const [me, you] = [{}, {}];
+  const next = () => assert.fail("it decides alone");
+  policy.observed(a, { present: "v1" }, me);
+  assert.deepEqual(policy.writeIntent(a, me, next), { replaceIfVersion: "v1" });
+  assert.deepEqual(policy.editIntent(a, me, next), { version: "v1" });
+  assert.deepEqual(policy.writeIntent(b, me, next), { createIfAbsent: true });
+  assert.deepEqual(policy.writeIntent(a, you, next), { createIfAbsent: true });
+  assert.throws(() => policy.editIntent(a, you, next), { code: "FS_NOT_OBSERVED" });
+  policy.observed(a, { absent: true }, me);
+  assert.deepEqual(policy.writeIntent(a, me, next), { createIfAbsent: true });
+  assert.throws(() => policy.editIntent(a, me, next), { code: "FS_NOT_FOUND", message: /ENOENT/ });
+  policy.observed(a, { present: "v2" }, undefined);
+  assert.deepEqual(policy.writeIntent(a, undefined, next), { createIfAbsent: true });
+  assert.throws(() => policy.editIntent(a, undefined, next), { code: "FS_NOT_OBSERVED" });
+});
+
+test("what was seen is forgotten with the session's handle", async () => {
+  v8.setFlagsFromString("--expose-gc");
+  const gc = vm.runInNewContext("gc");
+  const policy = readBeforeWrite();
+  const target = { targetKey: "a", displayPath: "/session/a" };
+  let actor = {};
+  const gone = new WeakRef(actor);
+  policy.observed(target, { present: "v" }, actor);
+  actor = undefined;
+  await until(() => {
+    gc();
+    return gone.deref() === undefined;
+  }, "the actor is gone");
+  policy.observed(target, { present: "v" }, {}); // the policy itself was there all the while
+});
 
 test("a listener decides alone, hears what was seen, and one that throws loses no write", async (t) => {
   const heard = [];
