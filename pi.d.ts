@@ -11,9 +11,9 @@ export interface PiFiles {
   readTextLines(path: string, maxLines: number): Promise<PiResult<string[]>>;
   readBinaryFile(path: string): Promise<PiResult<Uint8Array>>;
   writeFile(path: string, content: string | Uint8Array): Promise<PiResult<void>>;
-  /** Another writer between reading and writing makes it start again; a file over 512 MiB is "invalid". */
+  /** One whole write of what was there and what is added; of several who append at once none is lost. */
   appendFile(path: string, content: string | Uint8Array): Promise<PiResult<void>>;
-  /** A file of at most 512 MiB; not over another file's newer version. A folder is "not_supported". */
+  /** A file is written at its new path as a whole, also over another one, then removed at the old one. Others: "not_supported". */
   renameFile(from: string, to: string): Promise<PiResult<void>>;
   /** Of a link itself. */
   fileInfo(

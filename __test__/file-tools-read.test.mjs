@@ -211,6 +211,43 @@ test("windows put together give the file, and none is over its cap", async (t) =
   );
 });
 
+/** JSON text of what the pointer names, read window by window, and by the pointers that the windows name. */
+async function rebuilt(run, pointer, seen) {
+  const found = await pages(run, { file_path: FILE, pointer }, "offset");
+  for (const { bytes } of found) seen(bytes);
+  const { status } = found.at(-1);
+  if (/^The (array|object|string) is empty\.$/.test(status))
+    return { array: "[]", object: "{}", string: '""' }[status.split(" ")[1]];
+  const type = /\((array|object|string)\); that is all$/.exec(status)?.[1];
+  if (type === undefined) return status; // a number, true, false or null
+  if (type === "string") return JSON.stringify(found.map(({ text }) => text).join(""));
+  const items = [];
+  for (const line of found.flatMap(({ text }) => text.split("\n"))) {
+    const [, key, shown] = /^("(?:[^"\\]|\\.)*"|\d+): (.*)$/.exec(line);
+    const longer = /^\(\w+(?: of \d+ items)?, \d+ bytes; read pointer: (".*")\)$/.exec(shown);
+    const value = longer ? await rebuilt(run, JSON.parse(longer[1]), seen) : shown;
+    items.push(type === "object" ? `${key}:${value}` : value);
+  }
+  return type === "object" ? `{${items.join()}}` : `[${items.join()}]`;
+}
+
+test("any JSON can be gone through by pointers, in bounded windows, to its last value", async (t) => {
+  const limits = { bytes: 1024 };
+  const { run, disk } = await reading(t, "", { limits });
+  const value = fc.jsonValue({
+    maxDepth: 4,
+    stringUnit: fc.constantFrom("a", "é", "🟡", "\n", '"', "/", "~", " ", "x".repeat(150)),
+  });
+  await fc.assert(
+    fc.asyncProperty(value, fc.constantFrom(undefined, 2), async (any, indent) => {
+      fs.writeFileSync(disk, JSON.stringify(any, null, indent));
+      const text = await rebuilt(run, "", (bytes) => assert.ok(bytes <= limits.bytes, `${bytes} bytes`));
+      assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(any)));
+    }),
+    { numRuns: 100 },
+  );
+});
+
 test("a whole log of 20 MB is paged through in little memory", { timeout: 120_000 }, async (t) => {
   const { run, disk } = await reading(t, "");
   const out = fs.openSync(disk, "w");
