@@ -188,19 +188,19 @@ test("names of the tools are those that the model knows", async (t) => {
 });
 
 const part = fc.constantFrom("a", "bc", "é", "日本", "🟡", "\n", "\n", "\r\n", " ", "x".repeat(40));
-const text = fc.array(part, { minLength: 1, maxLength: 200 }).map((parts) => parts.join(""));
+const content = fc.array(part, { minLength: 1, maxLength: 200 }).map((parts) => parts.join(""));
 
 test("windows put together give the file, and none is over its cap", async (t) => {
   const limits = { lines: 7, lineCharacters: 1000, bytes: 1024 };
   const { run, disk } = await reading(t, "", { limits });
   await fc.assert(
-    fc.asyncProperty(text, fc.integer({ min: 4, max: 64 }), async (content, size) => {
-      fs.writeFileSync(disk, content);
+    fc.asyncProperty(content, fc.integer({ min: 4, max: 64 }), async (written, size) => {
+      fs.writeFileSync(disk, written);
       const bytes = await pages(run, { file_path: FILE, byte_offset: 0, byte_limit: size }, "byte_offset");
-      assert.equal(bytes.map((page) => page.text).join(""), content);
+      assert.equal(bytes.map((page) => page.text).join(""), written);
       for (const page of bytes) assert.ok(page.text.isWellFormed() && Buffer.byteLength(page.text) <= size);
       const byLines = await pages(run, { file_path: FILE }, "offset");
-      const wanted = content.replace(/\r\n/g, "\n").replace(/\n$/, "");
+      const wanted = written.replace(/\r\n/g, "\n").replace(/\n$/, "");
       assert.equal(byLines.map((page) => page.text).join("\n"), wanted);
       for (const page of byLines) {
         assert.ok(page.bytes <= limits.bytes && page.text.split("\n").length <= limits.lines);
@@ -223,10 +223,10 @@ async function rebuilt(run, pointer, seen) {
   if (type === "string") return JSON.stringify(found.map(({ text }) => text).join(""));
   const items = [];
   for (const line of found.flatMap(({ text }) => text.split("\n"))) {
-    const [, key, shown] = /^("(?:[^"\\]|\\.)*"|\d+): (.*)$/.exec(line);
-    const longer = /^\(\w+(?: of \d+ items)?, \d+ bytes; read pointer: (".*")\)$/.exec(shown);
-    const value = longer ? await rebuilt(run, JSON.parse(longer[1]), seen) : shown;
-    items.push(type === "object" ? `${key}:${value}` : value);
+    const [, key, value] = /^("(?:[^"\\]|\\.)*"|\d+): (.*)$/.exec(line);
+    const longer = /^\(\w+(?: of \d+ items)?, \d+ bytes; read pointer: (".*")\)$/.exec(value);
+    const whole = longer ? await rebuilt(run, JSON.parse(longer[1]), seen) : value;
+    items.push(type === "object" ? `${key}:${whole}` : whole);
   }
   return type === "object" ? `{${items.join()}}` : `[${items.join()}]`;
 }
@@ -241,8 +241,8 @@ test("any JSON can be gone through by pointers, in bounded windows, to its last 
   await fc.assert(
     fc.asyncProperty(value, fc.constantFrom(undefined, 2), async (any, indent) => {
       fs.writeFileSync(disk, JSON.stringify(any, null, indent));
-      const text = await rebuilt(run, "", (bytes) => assert.ok(bytes <= limits.bytes, `${bytes} bytes`));
-      assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(any)));
+      const all = await rebuilt(run, "", (bytes) => assert.ok(bytes <= limits.bytes, `${bytes} bytes`));
+      assert.deepEqual(JSON.parse(all), JSON.parse(JSON.stringify(any)));
     }),
     { numRuns: 100 },
   );
