@@ -2,6 +2,7 @@
 
 use little_files::grep::{Grep, GrepFile, GrepLine, GrepOptions};
 use little_files::page::{Page, PageOptions};
+use little_files::query::{Query, QueryMatch, QueryOptions};
 use napi::Env;
 use napi::bindgen_prelude::Object;
 use napi_derive::napi;
@@ -10,7 +11,7 @@ use crate::cancel::flag_of;
 use crate::options::{NativeEntry, number, whole};
 use crate::run::run;
 use crate::session::{CancelArgument, NativeSession};
-use crate::window::size;
+use crate::window::{format, size};
 
 /// What is looked for.
 #[napi(object, object_to_js = false)]
@@ -150,8 +151,93 @@ impl From<Page> for NativePage {
     }
 }
 
+/// What is asked.
+#[napi(object, object_to_js = false)]
+pub struct NativeQueryOptions {
+    /// JSONPath.
+    pub expression: String,
+    /// The most matches.
+    pub limit: f64,
+    /// The most of paths and JSON.
+    pub max_bytes: f64,
+}
+
+impl From<NativeQueryOptions> for QueryOptions {
+    fn from(options: NativeQueryOptions) -> Self {
+        Self { expression: options.expression, limit: whole(options.limit), max_bytes: size(options.max_bytes) }
+    }
+}
+
+/// What a JSONPath selects.
+#[napi(object, object_from_js = false)]
+pub(crate) struct NativeQueryResult {
+    /// As on the disk.
+    pub path: String,
+    /// Opaque.
+    pub version: String,
+    #[napi(ts_type = "'json' | 'ndjson'")]
+    /// Of the file.
+    pub format: String,
+    /// All.
+    pub total: i64,
+    /// Those shown.
+    pub matches: Vec<NativeQueryMatch>,
+}
+
+/// A value that is selected.
+#[napi(object, object_from_js = false)]
+pub(crate) struct NativeQueryMatch {
+    /// Normalized.
+    pub path: String,
+    /// RFC 6901.
+    pub pointer: String,
+    /// Of NDJSON.
+    pub line: Option<i64>,
+    #[napi(js_name = "type")]
+    /// What it is.
+    pub kind: String,
+    /// Compact.
+    pub json: Option<String>,
+    /// Of the compact JSON.
+    pub bytes: i64,
+}
+
+impl From<QueryMatch> for NativeQueryMatch {
+    fn from(found: QueryMatch) -> Self {
+        let QueryMatch { path, pointer, line, kind, json, bytes } = found;
+        let (line, kind) = (line.map(number), kind.as_str().to_owned());
+        Self { path, pointer, line, kind, json, bytes: number(bytes) }
+    }
+}
+
+impl From<Query> for NativeQueryResult {
+    fn from(query: Query) -> Self {
+        Self {
+            path: query.path,
+            version: query.version.to_string(),
+            format: format(query.ndjson),
+            total: number(query.total),
+            matches: query.matches.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
 #[napi]
 impl NativeSession {
+    /// Values that a JSONPath selects.
+    #[napi(ts_return_type = "Promise<NativeQueryResult | Failure>")]
+    pub fn query<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        options: NativeQueryOptions,
+        cancel: CancelArgument<'_>,
+    ) -> napi::Result<Object<'env>> {
+        let (session, flag) = (self.session(), flag_of(cancel.as_deref()));
+        let options = options.into();
+        run(env, move || session.clone()?.query(&path, &options, &flag).map(NativeQueryResult::from))
+    }
+
     /// Lines that match a regular expression.
     #[napi(ts_return_type = "Promise<NativeGrepResult | Failure>")]
     pub fn grep<'env>(

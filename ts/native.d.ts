@@ -283,15 +283,28 @@ export interface NativeSession {
     cancel?: NativeCancel,
   ): Promise<NativeEdited | Failure>;
   /** Lines of a text file in constant memory. FS_NOT_TEXT says what the file is instead (UTF-16, Latin-1, binary …). */
-  lineWindow(path: string, options: NativeLineWindowOptions, cancel?: NativeCancel): Promise<NativeLineWindow | Failure>;
+  lineWindow(
+    path: string,
+    options: NativeLineWindowOptions,
+    cancel?: NativeCancel,
+  ): Promise<NativeLineWindow | Failure>;
   /** Bytes of a text file, in whole characters. */
-  byteWindow(path: string, options: NativeByteWindowOptions, cancel?: NativeCancel): Promise<NativeByteWindow | Failure>;
+  byteWindow(
+    path: string,
+    options: NativeByteWindowOptions,
+    cancel?: NativeCancel,
+  ): Promise<NativeByteWindow | Failure>;
   /** What an RFC 6901 pointer names in a JSON or NDJSON file, in constant memory. In NDJSON the first token is the number
    * of the value, from 0. FS_INVALID_OPTION: not a pointer; FS_NOT_FOUND: names nothing (says how far it leads);
    * FS_NOT_TEXT: not JSON (says where). */
-  jsonWindow(path: string, options: NativeJsonWindowOptions, cancel?: NativeCancel): Promise<NativeJsonWindow | Failure>;
-  /** RFC 9535 JSONPath over a JSON file (at most 64 MiB) or each value of an NDJSON file (any size). FS_INVALID_OPTION: not
-   * a JSONPath, or one that would take too long on this file. */
+  jsonWindow(
+    path: string,
+    options: NativeJsonWindowOptions,
+    cancel?: NativeCancel,
+  ): Promise<NativeJsonWindow | Failure>;
+  /** RFC 9535 JSONPath over a JSON file or each value of an NDJSON file (any size; a value has at most 64 MiB, 4 million
+   * values and 127 levels: else FS_TOO_LARGE). FS_INVALID_OPTION: not a JSONPath, or one that could take too long on this
+   * file; FS_NOT_TEXT: not JSON (says where). Numbers are shown as JavaScript has them. */
   query(path: string, options: NativeQueryOptions, cancel?: NativeCancel): Promise<NativeQueryResult | Failure>;
   /** Lines that match a regular expression (Rust syntax) in the file or all files below the folder `path`. Links are not
    * followed. FS_INVALID_OPTION: not a pattern, or not a glob. */

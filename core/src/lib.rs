@@ -28,6 +28,7 @@ pub mod offload;
 pub mod page;
 pub mod path;
 mod publish;
+pub mod query;
 pub mod read;
 pub mod reference;
 pub mod remove;

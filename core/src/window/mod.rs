@@ -13,5 +13,7 @@ pub use json::{JsonItem, JsonType, JsonWindow, JsonWindowOptions};
 pub use lines::{CutLine, LineWindow, LineWindowOptions};
 
 pub(crate) use ends::Ends;
+pub(crate) use json::escaped;
 pub(crate) use kind::{Content, SNIFF_BYTES, not_text};
+pub(crate) use lines::BOM;
 pub(crate) use source::Source;

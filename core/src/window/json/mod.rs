@@ -16,6 +16,7 @@ use crate::sketch::scan::Scanner;
 use crate::version::FileVersion;
 
 use pointer::Pointer;
+pub(crate) use pointer::escaped;
 use seek::{Found, Seekers, Stage};
 
 /// What is read of it.

@@ -164,7 +164,7 @@ fn pointers(value: &Value, at: &str, into: &mut Vec<String>) {
             items.iter().enumerate().for_each(|(n, item)| pointers(item, &format!("{at}/{n}"), into))
         }
         Value::Object(members) => {
-            members.iter().for_each(|(key, item)| pointers(item, &format!("{at}/{}", pointer::escaped(key)), into))
+            members.iter().for_each(|(key, item)| pointers(item, &format!("{at}/{}", escaped(key)), into))
         }
         _ => {}
     }
