@@ -30,11 +30,10 @@ struct Change {
 
 /// Of all replacements; at most `limit` bytes, and whether that left some out.
 pub(super) fn unified(path: &str, text: &str, replacements: &[Replacement<'_>], limit: usize) -> (String, bool) {
-    let mut out = String::new();
     if limit == 0 {
-        return (out, true);
+        return (String::new(), true);
     }
-    out.push_str(&format!("--- {path}\n+++ {path}\n"));
+    let mut out = format!("--- {path}\n+++ {path}\n");
     let mut changes = changes(text, replacements).peekable();
     let (mut counted, mut old_line, mut shift) = (0, 1_u64, 0_i64);
     while let Some(first) = changes.next() {

@@ -23,6 +23,8 @@ use matches::{Replacement, find};
 pub const MAX_EDIT_BYTES: u64 = 64 * 1024 * 1024;
 /// Pieces of the new file that go to the disk at once.
 const BATCH_BYTES: usize = 1024 * 1024;
+/// From this size on the old content is hashed while the new one is staged.
+const OVERLAP_BYTES: usize = 128 * 1024;
 
 /// What is replaced by what.
 #[derive(Debug, Clone)]
@@ -154,16 +156,33 @@ impl PendingEdit {
         }
         let content = source.whole()?;
         let seen = source.finish()?;
-        if let Some(wanted) = &self.options.if_version
-            && !is_same(wanted, &seen, &content)
-        {
-            let text = format!("{path} has changed since it was read. Read it again, then retry.");
-            return Err(Error::at(Code::StaleVersion, &path, text));
+        let mut digest = seen.digest;
+        if let Some(wanted) = &self.options.if_version {
+            let same = match wanted.digest {
+                Some(wanted) => *digest.get_or_insert_with(|| Digest::of(&content)) == wanted,
+                None => wanted.stamp == seen.stamp,
+            };
+            if !same {
+                let text = format!("{path} has changed since it was read. Read it again, then retry.");
+                return Err(Error::at(Code::StaleVersion, &path, text));
+            }
         }
         let text = text_of(&content, &path)?;
         let replacements = find(text, &self.edits, &path)?;
         let (diff, diff_truncated) = hunks::unified(&path.to_string(), text, &replacements, self.options.diff_bytes);
-        let write = self.stage(&path, text, &replacements, seen)?;
+        let mut write = if digest.is_none() && content.len() >= OVERLAP_BYTES {
+            std::thread::scope(|scope| {
+                let hash = scope.spawn(|| Digest::of(&content));
+                let write = self.stage(&path, text, &replacements, seen);
+                digest = hash.join().ok();
+                write
+            })?
+        } else {
+            self.stage(&path, text, &replacements, seen)?
+        };
+        if let Some(digest) = digest {
+            write.set_before_digest(digest);
+        }
         Ok(Prepared {
             write,
             diff,
@@ -240,15 +259,6 @@ fn check(edits: &[Edit]) -> Result<()> {
 /// How an error begins that is about one edit of `all`.
 fn which(number: usize, all: usize) -> Cow<'static, str> {
     if all == 1 { "In the edit".into() } else { format!("In edit {number} of {all}").into() }
-}
-
-/// Whether what was read, with its version as seen, is the version that the caller means.
-fn is_same(wanted: &FileVersion, seen: &FileVersion, content: &[u8]) -> bool {
-    match (wanted.digest, seen.digest) {
-        (Some(wanted), Some(seen)) => wanted == seen,
-        (Some(wanted), None) => wanted == Digest::of(content),
-        (None, _) => wanted.stamp == seen.stamp,
-    }
 }
 
 fn text_of<'a>(content: &'a [u8], path: &HarnessPath) -> Result<&'a str> {

@@ -128,7 +128,7 @@ fn a_change_within_the_clocks_tick_is_noticed() {
 #[test]
 fn racing_editors_lose_nothing() {
     let open = open();
-    let lines: String = (0..8).map(|n| format!("line {n};\n")).collect();
+    let lines: String = (0..8).map(|n| "line ".to_owned() + &n.to_string() + ";\n").collect();
     open.put("a", lines.as_bytes());
     std::thread::scope(|scope| {
         for n in 0..8 {
@@ -202,7 +202,7 @@ fn the_file_keeps_what_it_was_said_to_be() {
 #[test]
 fn the_diff_has_true_places_and_a_bound() {
     let open = open();
-    let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
+    let before: String = (1..=40).map(|n| n.to_string() + "\n").collect();
     open.put("a", before.as_bytes());
     let edited =
         run(&open, vec![edit("\n20\n", "\nx\ny\n"), edit("\n30\n", "\n"), edit("40\n", "40")]).expect("edited");

@@ -107,7 +107,7 @@ impl<'a> Search<'a> {
             matcher: &self.matcher,
             limits: self.limits,
             matches: 0,
-            lines: Vec::new(),
+            shown: Vec::new(),
             used: 0,
             before: 0,
             full: false,
@@ -120,7 +120,7 @@ impl<'a> Search<'a> {
             self.searcher.search_reader(&self.matcher, Cursor::new(&self.first).chain(rest), &mut sink)
         };
         match searched {
-            Ok(()) => Ok(Answer::Searched { matches: sink.matches, lines: sink.lines }),
+            Ok(()) => Ok(Answer::Searched { matches: sink.matches, lines: sink.shown }),
             Err(_) if self.cancel.check().is_err() => Err(Error::aborted()),
             Err(_) if self.limits.is_over() => Ok(Answer::Unfinished),
             Err(_) => Ok(Answer::Skipped),
@@ -149,7 +149,7 @@ struct Lines<'a> {
     matcher: &'a RegexMatcher,
     limits: Limits,
     matches: u64,
-    lines: Vec<GrepLine>,
+    shown: Vec<GrepLine>,
     used: usize,
     /// Lines at the end that lead up to a match that has not come.
     before: usize,
@@ -165,7 +165,7 @@ impl Lines<'_> {
         self.used += text.len() + 1;
         let cut = to - from < bytes.len();
         let byte_offset = offset + from as u64;
-        self.lines.push(GrepLine { line: line.unwrap_or(0), text, is_match, cut, byte_offset });
+        self.shown.push(GrepLine { line: line.unwrap_or(0), text, is_match, cut, byte_offset });
     }
 
     /// What is shown of a line: its beginning, or from a little before a match that is further on.
@@ -200,7 +200,7 @@ impl Sink for Lines<'_> {
         if self.full || self.matches > self.limits.matches {
             if !self.full {
                 self.full = true;
-                self.lines.truncate(self.lines.len() - self.before);
+                self.shown.truncate(self.shown.len() - self.before);
             }
             return Ok(true);
         }

@@ -12,7 +12,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
 use crate::cancel::Cancel;
 use crate::error::{Code, Error, Result};
-use crate::list::{Kind, ListOptions, glob};
+use crate::list::{Kind, ListOptions, Listing, glob};
 use crate::path::{HarnessPath, Use};
 use crate::root::{Links, refused_link};
 use crate::session::Session;
@@ -96,7 +96,7 @@ impl Session {
         };
         let kind = Kind::of(&stat);
         if kind == Kind::File {
-            run.found.complete = run.search(&[path])?;
+            run.found.complete = run.search(&[path], || {})?;
         } else {
             if kind != Kind::Directory {
                 // What it is, in the words of an open; a link to a folder is one to search.
@@ -143,6 +143,24 @@ impl Filter {
     }
 }
 
+/// The next files to search; none at the end. `prefix`: the length of the folder's path and the slash after it.
+fn next_paths(listing: &mut Listing, prefix: usize, filter: Option<&Filter>) -> Result<Vec<HarnessPath>> {
+    let mut paths = Vec::new();
+    while paths.len() < BATCH {
+        let batch = listing.next_batch(BATCH)?;
+        if batch.is_empty() {
+            break;
+        }
+        for entry in batch {
+            let wants = |below| filter.is_none_or(|filter| filter.wants(below));
+            if entry.kind == Kind::File && entry.path.get(prefix..).is_some_and(wants) {
+                paths.push(HarnessPath::parse(&entry.path, Use::Read)?);
+            }
+        }
+    }
+    Ok(paths)
+}
+
 /// A search under way.
 struct Run<'a> {
     session: &'a Arc<Session>,
@@ -161,33 +179,22 @@ impl Run<'_> {
         let all = ListOptions { recursive: true, ..ListOptions::default() };
         let folder = folder.to_string();
         let mut listing = self.session.list(&folder, &all, self.cancel.clone())?.plain();
-        let mut paths = Vec::new();
-        loop {
-            let batch = listing.next_batch(BATCH)?;
-            let last = batch.is_empty();
-            for entry in batch {
-                let wanted = entry.kind == Kind::File
-                    && filter
-                        .is_none_or(|filter| entry.path.get(folder.len() + 1..).is_some_and(|it| filter.wants(it)));
-                if wanted {
-                    paths.push(HarnessPath::parse(&entry.path, Use::Read)?);
-                }
-            }
-            if paths.len() >= BATCH || last {
-                if !self.search(&paths)? {
-                    return Ok(());
-                }
-                paths.clear();
-            }
-            if last {
-                self.found.complete = true;
+        let mut list = move || next_paths(&mut listing, folder.len() + 1, filter);
+        let mut paths = list()?;
+        while !paths.is_empty() {
+            // The next ones are listed while these are searched.
+            let mut next = Ok(Vec::new());
+            if !self.search(&paths, || next = list())? {
                 return Ok(());
             }
+            paths = next?;
         }
+        self.found.complete = true;
+        Ok(())
     }
 
     /// Searches files and takes what they give in their order; false when it has taken long enough.
-    fn search(&mut self, paths: &[HarnessPath]) -> Result<bool> {
+    fn search(&mut self, paths: &[HarnessPath], meanwhile: impl FnOnce()) -> Result<bool> {
         let left = self.options.limit.saturating_sub(self.shown);
         let room = self.options.max_bytes.saturating_sub(self.used);
         let limits = Limits {
@@ -197,7 +204,7 @@ impl Run<'_> {
             context: self.options.context.min(20),
             until: self.full_since.map(|since| since + COUNTING),
         };
-        for (path, answer) in paths.iter().zip(self.answers(paths, &limits)) {
+        for (path, answer) in paths.iter().zip(self.answers(paths, &limits, meanwhile)) {
             match answer.transpose()? {
                 None | Some(Answer::Unfinished) => {
                     self.cancel.check()?;
@@ -210,7 +217,7 @@ impl Run<'_> {
     }
 
     /// What each file gives; none for those that were not reached in time.
-    fn answers(&self, paths: &[HarnessPath], limits: &Limits) -> Vec<Option<Result<Answer>>> {
+    fn answers(&self, paths: &[HarnessPath], limits: &Limits, meanwhile: impl FnOnce()) -> Vec<Option<Result<Answer>>> {
         let next = AtomicUsize::new(0);
         let work = || {
             let mut search = Search::new(self.session, self.matcher.clone(), *limits, self.cancel);
@@ -235,6 +242,7 @@ impl Run<'_> {
         };
         std::thread::scope(|scope| {
             let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(work)).collect();
+            meanwhile();
             put(work());
             for helper in helpers {
                 // What a helper that panicked has not done counts as not reached.

@@ -80,8 +80,8 @@ fn case_globs_and_context() {
 fn limits_hold_and_counts_are_exact() {
     let open = open();
     for file in 0..40 {
-        let lines: String = (0..100).map(|n| format!("line {n} of {file}\n")).collect();
-        open.put(&format!("{file:02}"), lines.as_bytes());
+        let lines: Vec<String> = (0..100).map(|n| format!("line {n} of {file}\n")).collect();
+        open.put(&format!("{file:02}"), lines.concat().as_bytes());
     }
     let found = grep(&open, "/session", &GrepOptions { limit: 150, context: 2, ..options("line .*[05] of") });
     assert_eq!((found.total_matches, found.total_files, found.truncated), (800, 40, true));

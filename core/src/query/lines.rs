@@ -19,7 +19,7 @@ pub(super) struct Number {
 pub(super) struct Lines {
     partial: Vec<u8>,
     too_long: bool,
-    lines: u64,
+    ended: u64,
     values: u64,
 }
 
@@ -34,7 +34,7 @@ impl Lines {
                 self.line(Some(line), each)?;
             } else {
                 self.keep(line);
-                self.ended(each)?;
+                self.end(each)?;
             }
             block = rest;
         }
@@ -44,10 +44,10 @@ impl Lines {
 
     /// The last line, if it has no end.
     pub(super) fn finish(&mut self, each: &mut Each<'_>) -> Result<()> {
-        if self.partial.is_empty() && !self.too_long { Ok(()) } else { self.ended(each) }
+        if self.partial.is_empty() && !self.too_long { Ok(()) } else { self.end(each) }
     }
 
-    fn ended(&mut self, each: &mut Each<'_>) -> Result<()> {
+    fn end(&mut self, each: &mut Each<'_>) -> Result<()> {
         let line = std::mem::take(&mut self.partial);
         let too_long = std::mem::take(&mut self.too_long);
         self.line(if too_long { None } else { Some(&line) }, each)
@@ -63,11 +63,11 @@ impl Lines {
     }
 
     fn line(&mut self, line: Option<&[u8]>, each: &mut Each<'_>) -> Result<()> {
-        self.lines += 1;
+        self.ended += 1;
         if line.is_some_and(|line| line.trim_ascii().is_empty()) {
             return Ok(());
         }
-        let number = Number { line: self.lines, value: self.values };
+        let number = Number { line: self.ended, value: self.values };
         self.values += 1;
         each(line, number)
     }

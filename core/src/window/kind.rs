@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(Content::of(&[b'a', 0xF0, 0x9F], false), Content::Text);
         assert_ne!(Content::of(&[b'a', 0xF0, 0x9F], true), Content::Text);
         let long = "é".repeat(SNIFF_BYTES);
-        assert_eq!(Content::of(&long.as_bytes()[..SNIFF_BYTES + 1], false), Content::Text);
+        assert_eq!(Content::of(&long.as_bytes()[..=SNIFF_BYTES], false), Content::Text);
         let odd = format!("a{long}");
         assert_eq!(Content::of(odd.as_bytes(), true), Content::Text, "cut here, not by the file");
     }

@@ -92,6 +92,8 @@ pub struct PendingWrite {
     synced: bool,
     started: Instant,
     outcome: Option<Outcome>,
+    /// Of the file that `if_version` names, where the caller has hashed it.
+    before_digest: Option<Digest>,
 }
 
 /// A staged file that has its place, while the lock is still held.
@@ -123,7 +125,17 @@ impl PendingWrite {
     pub fn begin(session: &Arc<Session>, path: &str, options: WriteOptions, cancel: Cancel) -> Result<Self> {
         let path = session.resolve(path, Use::Write)?;
         let session = Arc::clone(session);
-        Ok(Self { session, path, options, cancel, staged: None, synced: false, started: Instant::now(), outcome: None })
+        Ok(Self {
+            session,
+            path,
+            options,
+            cancel,
+            staged: None,
+            synced: false,
+            started: Instant::now(),
+            outcome: None,
+            before_digest: None,
+        })
     }
 
     /// Appends a batch.
@@ -141,6 +153,11 @@ impl PendingWrite {
     /// sha256 of the bytes so far.
     pub(crate) fn digest(&mut self) -> Result<Digest> {
         Ok(self.staged()?.digest())
+    }
+
+    /// Spares the telling of the write to read the file that it replaces.
+    pub(crate) fn set_before_digest(&mut self, digest: Digest) {
+        self.before_digest = Some(digest);
     }
 
     /// Where it goes, when that is known only at the end.

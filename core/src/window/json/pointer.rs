@@ -79,7 +79,7 @@ mod tests {
             let pointer = Pointer::parse(text).expect(text);
             assert_eq!(pointer.tokens.iter().map(|token| token.name.as_str()).collect::<Vec<_>>(), names, "{text}");
             assert_eq!(pointer.first(names.len()), text);
-            let again: String = names.iter().map(|name| format!("/{}", escaped(name))).collect();
+            let again: String = names.iter().flat_map(|name| ["/".into(), escaped(name)]).collect();
             assert_eq!(again, text);
         }
         assert_eq!(Pointer::parse("/a/b/c").expect("parsed").first(1), "/a");

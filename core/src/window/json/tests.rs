@@ -161,10 +161,10 @@ fn pointers(value: &Value, at: &str, into: &mut Vec<String>) {
     into.push(at.to_owned());
     match value {
         Value::Array(items) => {
-            items.iter().enumerate().for_each(|(n, item)| pointers(item, &format!("{at}/{n}"), into))
+            items.iter().enumerate().for_each(|(n, item)| pointers(item, &format!("{at}/{n}"), into));
         }
         Value::Object(members) => {
-            members.iter().for_each(|(key, item)| pointers(item, &format!("{at}/{}", escaped(key)), into))
+            members.iter().for_each(|(key, item)| pointers(item, &format!("{at}/{}", escaped(key)), into));
         }
         _ => {}
     }
