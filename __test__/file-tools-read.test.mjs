@@ -231,12 +231,21 @@ async function rebuilt(run, pointer, seen) {
   return type === "object" ? `{${items.join()}}` : `[${items.join()}]`;
 }
 
+test("JSON: a value whose key is too long to be named says so", async (t) => {
+  const { read } = await reading(t, JSON.stringify({ ["k".repeat(3000)]: "x".repeat(3000) }), {
+    limits: { bytes: 2048 },
+  });
+  const { text, status } = parted(await read({ pointer: "" }));
+  assert.match(text, /^"k+": \(string, 3002 bytes; the key is too long: read it by bytes\)$/);
+  assert.equal(status, "Items 0-0 of 1 (object); that is all");
+});
+
 test("any JSON can be gone through by pointers, in bounded windows, to its last value", async (t) => {
-  const limits = { bytes: 1024 };
+  const limits = { bytes: 2048 };
   const { run, disk } = await reading(t, "", { limits });
   const value = fc.jsonValue({
     maxDepth: 4,
-    stringUnit: fc.constantFrom("a", "é", "🟡", "\n", '"', "/", "~", " ", "x".repeat(150)),
+    stringUnit: fc.constantFrom("a", "é", "🟡", "\n", '"', "/", "~", " ", "x".repeat(15)),
   });
   await fc.assert(
     fc.asyncProperty(value, fc.constantFrom(undefined, 2), async (any, indent) => {

@@ -57,7 +57,7 @@ const plan = (...statuses) => ({
 const script = [
   () => ({ tool: "todo_write", input: plan("in_progress", "pending", "pending") }),
   () => ({ tool: "read_file", input: { file_path: "/session/app/server.log" } }), // the first 2,000 lines of two million
-  ({ added }) => ({ tool: "read_file", input: { file_path: "/session/app/server.log", offset: nextOffset(added) } }),
+  ({ text }) => ({ tool: "read_file", input: { file_path: "/session/app/server.log", offset: nextOffset(text) } }),
   () => ({ tool: "grep", input: { pattern: "ERROR", path: "/session/app" } }), // that is quicker
   ({ text }) => ({
     tool: "read_file",
@@ -78,7 +78,7 @@ const script = [
 ];
 
 function nextOffset(text) {
-  return Number(/continue with offset: (\d+)/.exec(text)[1]);
+  return Number([...text.matchAll(/continue with offset: (\d+)/g)].at(-1)[1]);
 }
 
 const model = scriptedModel(script);

@@ -29,26 +29,35 @@ export function jsonWindow({ limits }: Kit, input: Input): (target: FsTarget, ca
     }
     return {
       version,
-      text: ITEMS.has(type) ? items(window, options.offset, maxBytes) : scalar(window, options.offset),
+      text: ITEMS.has(type) ? items(window, options) : scalar(window, options.offset),
     };
   };
 }
 
-function items({ type, total, items: found }: NativeJsonWindow, offset: number, maxBytes: number): string {
+interface Wanted {
+  readonly pointer: string;
+  readonly offset: number;
+  readonly maxBytes: number;
+}
+
+function items({ type, total, items: found }: NativeJsonWindow, { pointer, offset, maxBytes }: Wanted): string {
   if (total === 0) return `The ${type} is empty.`;
   const page = new PageText(maxBytes);
   for (const [at, item] of found.entries()) {
     const name = type === "object" ? JSON.stringify(item.key ?? "") : String(offset + at);
-    if (!page.add(`${name}: ${itemText(item)}`)) break;
+    if (!page.add(`${name}: ${itemText(item, pointer)}`)) break;
   }
   const end = offset + page.lines;
   return page.ended(`Items ${offset}-${end - 1} of ${total} (${type}); ${goOn(end, total)}`);
 }
 
-function itemText({ json, type, size, bytes, pointer }: NativeJsonItem): string {
+/** `whole` is the pointer to what the item is in. */
+function itemText({ json, type, size, bytes, pointer }: NativeJsonItem, whole: string): string {
   if (json !== undefined) return json;
   const count = size !== undefined && type !== "string" ? ` of ${size} items` : "";
-  return `(${type}${count}, ${bytes} bytes; read pointer: ${JSON.stringify(pointer)})`;
+  // A key that was cut cannot be pointed to.
+  const how = pointer === whole ? "the key is too long: read it by bytes" : `read pointer: ${JSON.stringify(pointer)}`;
+  return `(${type}${count}, ${bytes} bytes; ${how})`;
 }
 
 function scalar({ type, total, text = "", nextOffset }: NativeJsonWindow, offset: number): string {
