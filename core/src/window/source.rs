@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
-use std::time::Duration;
 
 use rustix::fs::{self, Stat};
 use sha2::{Digest as _, Sha256};
@@ -20,9 +19,6 @@ use crate::version::{FileVersion, SMALL_BYTES};
 
 /// Fits the caches, and long enough that the calls do not count.
 pub(crate) const BLOCK_BYTES: usize = 256 * 1024;
-/// After this a stamp has settled, unless the file system stores whole seconds or somebody is writing all the time.
-const SETTLING: Duration = Duration::from_millis(21);
-
 /// An open file and how far it was read.
 #[derive(Debug)]
 pub(crate) struct Source<'a> {
@@ -50,9 +46,11 @@ impl<'a> Source<'a> {
     pub(crate) fn open_at(session: &'a Session, path: &HarnessPath, cancel: &Cancel) -> Result<Self> {
         let (file, mut stat) = session.root(path.root).open_file(path)?;
         let mut stamp = Stamp::of(&stat);
-        if stamp.is_fresh() && stamp.size > SMALL_BYTES {
+        if stamp.size > SMALL_BYTES
+            && let Some(pause) = stamp.settles_in()
+        {
             // Hashing it would take longer.
-            std::thread::sleep(SETTLING);
+            std::thread::sleep(pause);
             stat = fs::fstat(&file).map_err(|errno| Error::from_errno(errno, path, "reading"))?;
             stamp = Stamp::of(&stat);
         }
