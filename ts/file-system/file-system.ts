@@ -10,10 +10,9 @@ import { as, missing } from "./codes.js";
 import { editsOf } from "./edits.js";
 import { guardOf, textOf, versionOf } from "./given.js";
 import { listDir, targetOf } from "./list-dir.js";
+import { readText } from "./read-text.js";
 import { streamText } from "./stream-text.js";
 
-/** The longest that a string can be. */
-const MAX_TEXT_BYTES = 2 ** 29 - 24;
 /** From here on nobody wants to see what was replaced. */
 const LARGE_BYTES = 10 * 1024 * 1024;
 const MAX_DIFF_BYTES = 256 * 1024;
@@ -42,20 +41,7 @@ export function sessionFileSystem(session: HarnessSession<any>): FileSystem {
       return found && { ...infoOf(found), type: found.kind };
     },
 
-    readText: async (target, options) => {
-      const { path, bytes, end, text, version, media } = await access.reading(
-        "readText",
-        pathOf(target),
-        signalOf(options),
-        (native, checked, cancellation) =>
-          native.byteWindow(checked, { offset: 0, limit: MAX_TEXT_BYTES }, cancellation?.native),
-      );
-      if (media !== undefined) throw new HarnessFileError("FS_NOT_TEXT", `Not text but ${media}: ${path}`, { path });
-      if (end < bytes) {
-        throw new HarnessFileError("FS_TOO_LARGE", `Longer than a string can be; use streamText: ${path}`, { path });
-      }
-      return { text, version: version as FsVersion };
-    },
+    readText: async (target, options) => readText(access, pathOf(target), signalOf(options)),
 
     streamText: (target, options) =>
       streamText(
