@@ -302,8 +302,8 @@ export interface NativeSession {
     options: NativeJsonWindowOptions,
     cancel?: NativeCancel,
   ): Promise<NativeJsonWindow | Failure>;
-  /** RFC 9535 JSONPath over a JSON file or each value of an NDJSON file (any size; a value has at most 64 MiB, 4 million
-   * values and 127 levels: else FS_TOO_LARGE). FS_INVALID_OPTION: not a JSONPath, or one that could take too long on this
+  /** RFC 9535 JSONPath over a JSON file or each value of an NDJSON file (any size; a value has at most 64 MiB, 127
+   * levels, and 512 MiB in memory: else FS_TOO_LARGE). FS_INVALID_OPTION: not a JSONPath, or one that could take too long on this
    * file; FS_NOT_TEXT: not JSON (says where). Numbers are shown as JavaScript has them. */
   query(path: string, options: NativeQueryOptions, cancel?: NativeCancel): Promise<NativeQueryResult | Failure>;
   /** Lines that match a regular expression (Rust syntax) in the file or all files below the folder `path`. Links are not

@@ -14,7 +14,7 @@ use crate::cancel::Cancel;
 use crate::error::{Code, Error, Result};
 use crate::list::{Kind, ListOptions, Listing, glob};
 use crate::path::{HarnessPath, Use};
-use crate::root::{Links, refused_link};
+use crate::root::Links;
 use crate::session::Session;
 
 pub use file::GrepLine;
@@ -83,7 +83,11 @@ impl Session {
         let filter = options.glob.as_deref().map(Filter::new).transpose()?;
         let path = self.resolve(path, Use::List)?;
         let path = self.root(path.root).locate(&path, Links::FollowInside);
-        let stat = self.told(self.root(path.root).stat(&path))?;
+        let mut stat = self.told(self.root(path.root).stat(&path))?;
+        if Kind::of(&stat) == Kind::Symlink {
+            // Only those below are not followed.
+            stat = self.told(self.root(path.root).stat_following(&path))?;
+        }
         let mut run = Run {
             session: self,
             options,
@@ -98,11 +102,6 @@ impl Session {
         if kind == Kind::File {
             run.found.complete = run.search(&[path], || {})?;
         } else {
-            if kind != Kind::Directory {
-                // What it is, in the words of an open; a link to a folder is one to search.
-                let folder = self.root(path.root).open_folder(&path.segments, Links::FollowInside);
-                self.told(folder.map_err(|errno| refused_link(errno, &path, "searching")))?;
-            }
             run.search_below(&path, filter.as_ref())?;
         }
         let truncated = run.shown < run.found.total_matches;

@@ -60,6 +60,7 @@ fn matching_lines_in_the_order_of_paths() {
     assert!(found.complete && !found.truncated);
     let one = grep(&open, "/session/a.txt", &options("^two$"));
     assert_eq!(shown(&one), ["/session/a.txt:2:two"]);
+    assert_eq!(shown(&grep(&open, "/session/link", &options("two"))), ["/session/link:2:two"]);
     assert!(grep(&open, "/session/d/e", &options("two")).files.is_empty());
 }
 
@@ -121,6 +122,7 @@ fn refusals_and_ends() {
         Code::InvalidOption
     );
     assert_eq!(refuse("/session/none", &options("a")).code, Code::NotFound);
+    assert_eq!(refuse("/session/fifo", &options("a")).code, Code::NotDirectory);
     assert_eq!(refuse("/etc", &options("a")).code, Code::SandboxDenied);
     let cancel = Cancel::new();
     cancel.cancel();

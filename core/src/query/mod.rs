@@ -7,7 +7,6 @@ mod places;
 mod tree;
 
 use serde_json::Value;
-use serde_json_path::JsonPath;
 
 use crate::cancel::Cancel;
 use crate::error::{Code, Error, Result};
@@ -165,8 +164,9 @@ impl Run<'_> {
     fn value(&mut self, text: &[u8], number: Option<lines::Number>, tree: &Tree) -> Result<()> {
         self.expression.check(tree, self.path)?;
         let value = tree::parse(text, self.path)?;
+        self.expression.check_matching(&value, tree, self.path)?;
         self.cancel.check()?;
-        let nodes = self.query(self.expression.path(), &value);
+        let nodes = self.expression.path().query(&value).all();
         let left = usize::try_from(self.options.limit).unwrap_or(usize::MAX).saturating_sub(self.matches.len());
         self.total += nodes.len() as u64;
         if self.full || left == 0 {
@@ -180,11 +180,6 @@ impl Run<'_> {
             }
         }
         Ok(())
-    }
-
-    #[expect(clippy::unused_self, reason = "the one place where the evaluation is entered")]
-    fn query<'v>(&self, path: &JsonPath, value: &'v Value) -> Vec<&'v Value> {
-        path.query(value).all()
     }
 
     fn show(&mut self, node: &Value, place: &Place<'_>, number: Option<lines::Number>) -> bool {

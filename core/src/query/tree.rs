@@ -11,8 +11,12 @@ use crate::path::HarnessPath;
 use crate::sketch::scan::{Listener, Scalar, Scanner};
 use crate::window::JsonType;
 
-/// More values would take some hundred MB.
-const MAX_NODES: u64 = 4_000_000;
+/// What a tree may take of the memory, as far as that can be told from the text.
+const MAX_MEMORY: u64 = 512 * 1024 * 1024;
+/// What an object takes with its first members, for they come by fours; and each of more members, half of the time in
+/// vain. The same of arrays.
+const OBJECT: (u64, u64) = (480, 160);
+const ARRAY: (u64, u64) = (288, 110);
 /// Deeper trees could overflow a stack.
 const MAX_DEPTH: u64 = 127;
 
@@ -23,6 +27,8 @@ pub(super) struct Tree {
     pub(super) nodes: u64,
     /// Of arrays and objects.
     pub(super) depth: u64,
+    /// In bytes, about; without the texts.
+    pub(super) memory: u64,
 }
 
 /// What a text holds.
@@ -31,6 +37,8 @@ pub(super) struct Shape {
     pub(super) values: u64,
     pub(super) largest: Tree,
     now: Tree,
+    /// Of each array or object that is open: how much it and its items take, and how many there are.
+    open: Vec<((u64, u64), u64)>,
     depth: u64,
 }
 
@@ -40,12 +48,25 @@ impl Shape {
             self.now = Tree::default();
         }
         self.now.nodes += 1;
+        if let Some(((first, more), items)) = self.open.last_mut() {
+            *items += 1;
+            self.now.memory += match *items {
+                1 => *first,
+                2..=4 => 0,
+                _ => *more,
+            };
+        }
         self.largest.nodes = self.largest.nodes.max(self.now.nodes);
+        self.largest.memory = self.largest.memory.max(self.now.memory);
     }
 
-    fn begin(&mut self) {
+    fn begin(&mut self, size: (u64, u64)) {
         self.node();
         self.depth += 1;
+        // Deeper ones are refused.
+        if self.depth <= MAX_DEPTH {
+            self.open.push((size, 0));
+        }
         self.largest.depth = self.largest.depth.max(self.depth);
     }
 }
@@ -56,14 +77,17 @@ impl Listener for Shape {
     }
 
     fn begin_object(&mut self) {
-        self.begin();
+        self.begin(OBJECT);
     }
 
     fn begin_array(&mut self) {
-        self.begin();
+        self.begin(ARRAY);
     }
 
     fn end(&mut self) {
+        if self.depth <= MAX_DEPTH {
+            self.open.pop();
+        }
         self.depth -= 1;
     }
 
@@ -89,9 +113,9 @@ pub(super) fn measure(text: &[u8], path: &HarnessPath) -> Result<Shape> {
         return Err(Error::at(Code::NotText, path, text));
     };
     shape.values = values;
-    let Tree { nodes, depth } = shape.largest;
-    let too_large = if nodes > MAX_NODES {
-        format!("{path} holds {nodes} JSON values; a query takes at most {MAX_NODES}.")
+    let Tree { nodes, depth, memory } = shape.largest;
+    let too_large = if memory + text.len() as u64 > MAX_MEMORY {
+        format!("{path} holds {nodes} JSON values, which is more than a query can have in memory.")
     } else if depth > MAX_DEPTH {
         format!("{path} is nested {depth} levels deep; a query takes at most {MAX_DEPTH}.")
     } else {
