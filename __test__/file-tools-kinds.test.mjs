@@ -74,6 +74,16 @@ test("a pipe is refused at once, by every tool", { timeout: 20_000 }, async (t) 
   assert.match(await run("list", { path: "/session" }), /\/session\/p {2}neither file nor folder/);
 });
 
+test("a folder in the place of a file is told as one", async (t) => {
+  const { run, roots } = await withTools(t);
+  plant(roots.session, { "dir/x": "", p: fifo() });
+  for (const file_path of ["/session/dir", "/session/p"]) {
+    await refused(run("write", { file_path, content: "x" }), "FS_NOT_REGULAR_FILE");
+  }
+  const error = await refused(run("remove", { path: "/session/dir" }), "FS_NOT_REGULAR_FILE");
+  assert.equal(error.message.match(/recursive/g).length, 1);
+});
+
 test("links that leave the root are refused; a write onto a link is, too", async (t) => {
   const { run, roots, outside } = await withTools(t, { observation: false });
   plant(outside, { "secret.txt": "secret" });

@@ -137,3 +137,34 @@ test("null is as good as absent", async (t) => {
   const all = { offset: null, limit: null, byte_offset: null, byte_limit: null, pointer: null };
   assert.match(await run("read", { file_path: "/session/a.txt", ...all }), /^x\n\nLines 1-1 of 1/);
 });
+
+test("without a wrapper they find the turn by the asynchronous context", async (t) => {
+  const { turn, session } = await withTools(t);
+  await session.files.writeText("/session/a.txt", "x");
+  const { read } = fileTools();
+  assert.match(await turn.run(() => read.execute({ file_path: "/session/a.txt" }, { toolCallId: "c" })), /^x\n/);
+});
+
+test("the signal of a call ends it", async (t) => {
+  const { tools, session } = await withTools(t, { observation: false });
+  await session.files.writeText("/session/a.json", "{}");
+  const calls = {
+    read: { file_path: "/session/a.json" },
+    query: { file_path: "/session/a.json", jsonpath: "$" },
+    write: { file_path: "/session/a.json", content: "x" },
+    edit: { file_path: "/session/a.json", old_string: "{", new_string: "x" },
+    list: { path: "/session" },
+    glob: { pattern: "*" },
+    grep: { pattern: "x" },
+    remove: { path: "/session/a.json" },
+  };
+  for (const [name, input] of Object.entries(calls)) {
+    const abortSignal = AbortSignal.abort(new Error("enough"));
+    const error = await refused(
+      tools[name].execute(input, { toolCallId: "c", messages: [], abortSignal }),
+      "FS_ABORTED",
+    );
+    assert.equal(error.cause.message, "enough", name);
+  }
+  assert.equal((await session.files.read("/session/a.json")).text(), "{}");
+});

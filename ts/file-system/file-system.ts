@@ -12,6 +12,7 @@ import { guardOf, textOf, versionOf } from "./given.js";
 import { listDir, targetOf } from "./list-dir.js";
 import { readText } from "./read-text.js";
 import { streamText } from "./stream-text.js";
+import { writeGuarded } from "./write-guarded.js";
 
 /** From here on nobody wants to see what was replaced. */
 const LARGE_BYTES = 10 * 1024 * 1024;
@@ -66,11 +67,8 @@ export function sessionFileSystem(session: HarnessSession<any>): FileSystem {
       const guard = check.readOptions(options, guardOf);
       const signal = signalOf(options);
       const asked = content.length < LARGE_BYTES && Buffer.byteLength(content) < LARGE_BYTES;
-      const { operation, version, before, written } = await as(
-        "FS_ALREADY_EXISTS",
-        "FS_NOT_OBSERVED",
-        access.write(pathOf(target), content, guard, { signal, beforeBytes: asked ? LARGE_BYTES - 1 : 0 }),
-      );
+      const more = { signal, beforeBytes: asked ? LARGE_BYTES - 1 : 0 };
+      const { operation, version, before, written } = await writeGuarded(access, pathOf(target), content, guard, more);
       return { operation, version: version as FsVersion, before: before ?? null, ref: fileRef(written) };
     },
 

@@ -22,6 +22,7 @@ const STEPS: Steps = {
 const GENERAL: Partial<Record<FsErrorCode, RegExp>> = {
   FS_STALE_VERSION: /Read it again, then retry\./,
   FS_EDIT_NOT_FOUND: /Read the file and give its text exactly\./,
+  FS_NOT_REGULAR_FILE: /Pass recursive: true to remove it with all that is in it\./,
   FS_AMBIGUOUS_EDIT: /Give more of the text around the one you mean, or replace all\./,
 };
 

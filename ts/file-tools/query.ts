@@ -21,7 +21,6 @@ export function queryTool(kit: Kit): FileTool {
       limit: { type: "integer", minimum: 1, maximum: limits.matches, description: "Show at most so many matches" },
     },
     required: ["file_path", "jsonpath"],
-    steps: { FS_INVALID_OPTION: () => "Correct the input, or ask for less." },
     run: async (input, call) => {
       const path = input.text("file_path");
       const expression = input.text("jsonpath");

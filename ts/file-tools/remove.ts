@@ -11,7 +11,7 @@ export function removeTool(kit: Kit): FileTool {
       recursive: { type: "boolean", description: "Needed for a folder. Default false" },
     },
     required: ["path"],
-    steps: { FS_NOT_REGULAR_FILE: () => "A folder is removed only with recursive: true." },
+    steps: { FS_NOT_REGULAR_FILE: () => "Give recursive: true to remove it with all that is in it." },
     run: async (input, call) => {
       const path = input.text("path");
       const recursive = input.flag("recursive");

@@ -1,7 +1,7 @@
 // The tool `write`: a whole text file.
 import type { FsWriteIntent } from "../../tools.js";
 import type { Guard } from "../file-system/access.js";
-import { as } from "../file-system/codes.js";
+import { writeGuarded } from "../file-system/write-guarded.js";
 import { type FileTool, type Kit, fileTool } from "./tool.js";
 
 export function writeTool(kit: Kit): FileTool {
@@ -19,8 +19,10 @@ export function writeTool(kit: Kit): FileTool {
       const content = input.text("content");
       const target = await call.target(path);
       const intent = await call.decided(path, () => observer.writeIntent(target, call.actor));
-      const write = call.access.write(path, content, guardOf(intent), { signal: call.signal });
-      const { operation, version, written } = await as("FS_ALREADY_EXISTS", "FS_NOT_OBSERVED", write);
+      const { signal } = call;
+      const { operation, version, written } = await writeGuarded(call.access, path, content, guardOf(intent), {
+        signal,
+      });
       observer.present(target, version, call.actor);
       return `${operation === "create" ? "Created" : "Replaced"} ${written.path} (${written.bytes} bytes)`;
     },
