@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
+import fc from "fast-check";
 import { plant } from "./support/tree.mjs";
 import { parted, refused, withTools } from "./support/file-tools.mjs";
 
@@ -180,5 +181,42 @@ test("remove: a file, a folder only when it is meant, never a root", async (t) =
   assert.deepEqual(
     (await session.files.list("/session")).map((entry) => entry.path),
     ["/session/bin.dat"],
+  );
+});
+
+test("grep and query count as a plain search does, whatever is shown", async (t) => {
+  const { run, roots } = await withTools(t, { limits: { matches: 5, bytes: 1024 } });
+  const line = fc
+    .array(fc.constantFrom("a", "b", "é", "🟡", " ", "-"), { maxLength: 12 })
+    .map((parts) => parts.join(""));
+  const end = fc.constantFrom("\n", "\r\n");
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(line, { maxLength: 20 }), { minLength: 1, maxLength: 5 }),
+      end,
+      async (files, lineEnd) => {
+        fs.rmSync(path.join(roots.session, "g"), { recursive: true, force: true });
+        plant(
+          roots.session,
+          Object.fromEntries(files.map((lines, at) => [`g/${at}.txt`, lines.map((text) => text + lineEnd).join("")])),
+        );
+        const matching = files.map((lines) => lines.filter((text) => /a+b|é$/u.test(text)).length);
+        const total = matching.reduce((sum, count) => sum + count, 0);
+        const said = await run("grep", { pattern: "a+b|é$", path: "/session/g" });
+        assert.ok(Buffer.byteLength(said) <= 1024 && said.isWellFormed());
+        if (total === 0) assert.match(said, /^No match in \d+ files/);
+        else
+          assert.match(
+            said,
+            new RegExp(`(?:: | of )${total} in ${matching.filter((count) => count > 0).length} files`),
+          );
+        plant(roots.session, { "g/all.json": JSON.stringify(files) });
+        const found = await run("query", { file_path: "/session/g/all.json", jsonpath: "$[*][?@ == 'a' || @ == 'b']" });
+        const wanted = files.flat().filter((text) => text === "a" || text === "b").length;
+        if (wanted === 0) assert.equal(found, "No match.");
+        else assert.match(found, new RegExp(`(?:All | of )${wanted}(?: matches|;)`));
+      },
+    ),
+    { numRuns: 60 },
   );
 });
