@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { piExecutionFiles, piHooks } from "@little-stack/files/pi";
 import { fifo, leftovers, link, plant } from "./support/tree.mjs";
 import { withHost } from "./support/host.mjs";
+import { sleep } from "./support/process.mjs";
 import { begin } from "./support/turns.mjs";
 
 async function withPi(t, options) {
@@ -159,6 +160,7 @@ test("tool_call: writes that leave the roots, unseen and stale ones are blocked"
   assert.equal(await toolCall("edit", { path: "a.txt" }), undefined);
   fs.writeFileSync(file, "by the tool");
   await toolResult("edit", [{ type: "text", text: "ok" }], { input: { path: "a.txt" } });
+  await sleep(100); // what was seen right after a change is the same later on
   assert.equal(await toolCall("edit", { path: "a.txt" }), undefined);
   assert.equal(await toolCall("read", { path: "/etc/passwd" }), undefined);
 });

@@ -1,4 +1,5 @@
 // Handlers for pi's `tool_call` and `tool_result`.
+import { setTimeout } from "node:timers/promises";
 import type { HarnessToolContext } from "../../index.js";
 import { HarnessFileError } from "../errors.js";
 import { Access } from "../file-system/access.js";
@@ -6,7 +7,10 @@ import { missing } from "../file-system/codes.js";
 import { readBeforeWrite } from "../file-system/read-before-write.js";
 import { sessionPath } from "../file-system/session-path.js";
 import type { FsTarget, FsVersion, FsWriteIntent } from "../../tools.js";
+import type { NativeVersioned } from "../native.js";
 import { offloadToolResult } from "../tools/offload-result.js";
+
+const SETTLED_MS = 40;
 
 type Event = Readonly<Record<string, unknown>>;
 type Block = { block: true; reason: string };
@@ -50,9 +54,17 @@ class Hooks {
   /** What pi is about to read may be newer than what is noted: then a later write is stale, never blind. */
   async #noted(path: unknown): Promise<void> {
     const target = await this.#target(path);
-    const found = await missing(this.#access.version(target.displayPath, true));
+    const found = await this.#settled(target.displayPath);
     const observation = found === undefined ? ({ absent: true } as const) : { present: found.version as FsVersion };
     this.#policy.observed(target, observation, this.#context.session);
+  }
+
+  /** Versions are compared as texts here, and that of a file changed by another program is final only a moment later. */
+  async #settled(path: string): Promise<NativeVersioned | undefined> {
+    const found = await missing(this.#access.version(path, true));
+    if (found === undefined || Date.now() - found.updatedAt > SETTLED_MS) return found;
+    await setTimeout(SETTLED_MS);
+    return missing(this.#access.version(path, true));
   }
 
   async #guard(toolName: "write" | "edit", path: unknown): Promise<void> {
@@ -64,7 +76,7 @@ class Hooks {
         ? this.#policy.writeIntent(target, session, () => undefined)
         : replacing(this.#policy.editIntent(target, session, () => undefined));
     if (intent === undefined) return;
-    const found = await missing(this.#access.version(displayPath, true));
+    const found = await this.#settled(displayPath);
     if ("createIfAbsent" in intent) {
       if (found === undefined) return;
       throw new HarnessFileError("FS_NOT_OBSERVED", `${displayPath} has not been read yet`, { path: displayPath });
