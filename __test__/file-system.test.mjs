@@ -169,6 +169,25 @@ test("`before` is left out from 10 MiB on", async (t) => {
   assert.equal((await files.writeText(target, large)).before, null);
 });
 
+test("a long text goes in and out whole, and the loop keeps turning", async (t) => {
+  const h = await withHost(t);
+  const { files, at } = await seam(h);
+  const target = await at("a");
+  for (const text of ["x🟡é".repeat(1_000_000), `${"x".repeat(256 * 1024 - 1)}🟡${"\ud800"}x`]) {
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    await files.writeText(target, text);
+    const read = await files.readText(target);
+    clearInterval(timer);
+    assert.ok(read.text === text.toWellFormed());
+    assert.ok(longest < 250, `${longest} ms`); // far more than it is, on a busy machine; in one go it is 500
+  }
+});
+
 test("edits: the codes, in their order", async (t) => {
   const h = await withHost(t);
   const { files, at } = await seam(h);

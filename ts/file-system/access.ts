@@ -17,6 +17,8 @@ import type {
 } from "../native.js";
 import type { SessionCore } from "../session-core.js";
 
+import { encoded } from "./encoded.js";
+
 export type Guard = { readonly ifVersion?: string; readonly ifNoneMatch?: true };
 
 type Call<T> = (native: NativeSession, path: string, cancellation: Cancellation | undefined) => Promise<T | Failure>;
@@ -79,8 +81,8 @@ export class Access {
       fallbackMediaType: "text/plain",
       ...(more.beforeBytes !== undefined && { beforeBytes: more.beforeBytes }),
     };
-    return this.call("write", path, more.signal, (native, checked, cancellation) =>
-      native.writeVersioned(checked, Buffer.from(text), options, cancellation?.native),
+    return this.call("write", path, more.signal, async (native, checked, cancellation) =>
+      native.writeVersioned(checked, await encoded(text), options, cancellation?.native),
     );
   }
 
