@@ -90,7 +90,7 @@ export interface FsTarget {
   readonly displayPath: string;
 }
 
-/** Opaque; another one after every change, also one that keeps size and time. */
+/** Opaque: hand it back as it is. Another one after every change, also one that keeps size and time. */
 export type FsVersion = string & { readonly __fsVersion: true };
 
 export interface FsInfo {

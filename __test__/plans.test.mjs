@@ -160,7 +160,7 @@ test("calls at the same time: the last one given stands, in the list and in the 
 });
 
 test("too much is refused", async (t) => {
-  const { run } = await withTools(t);
+  const { run, session } = await withTools(t);
   const many = Array.from({ length: 201 }, () => ({ content: "x", status: "pending" }));
   await refused(run("todo_write", { todos: many }), "FS_INVALID_OPTION", /at most 200/);
   await refused(
@@ -168,4 +168,11 @@ test("too much is refused", async (t) => {
     "FS_INVALID_OPTION",
     /1000 characters/,
   );
+  const long = Array.from({ length: 60 }, () => ({ content: "x".repeat(1000), status: "pending" }));
+  await refused(run("todo_write", { todos: long }), "FS_INVALID_OPTION", /more than 51200 bytes/);
+  // Nor does a file that a person made longer.
+  const lines = long.map(({ content }) => `- [ ] ${content}`).join("\n");
+  await session.files.writeText(planPath, `# Execution Plan\n\n## Task List\n\n${lines}\n`);
+  const listed = await run("todo_write", {});
+  assert.ok(listed.length > 40 && Buffer.byteLength(JSON.stringify(listed)) <= 51_200);
 });

@@ -16,7 +16,6 @@ import type {
   NativeVersionedWrite,
 } from "../native.js";
 import type { SessionCore } from "../session-core.js";
-
 import { encoded } from "./encoded.js";
 
 export type Guard = { readonly ifVersion?: string; readonly ifNoneMatch?: true };

@@ -1,6 +1,6 @@
 // The tool `todo_write`: the plan of the session.
 import { Plans } from "../plan/plans.js";
-import { STATUSES, todosOf } from "../plan/todos.js";
+import { STATUSES, fitting, todosOf } from "../plan/todos.js";
 import { type FileTool, type Kit, fileTool } from "./tool.js";
 
 export function todoWriteTool(kit: Kit): FileTool {
@@ -28,8 +28,9 @@ export function todoWriteTool(kit: Kit): FileTool {
     },
     required: [],
     run: async (input, call) => {
-      const todos = todosOf(input.value("todos"), kit.names.todo_write);
-      return todos.length === 0 ? plans.list(call) : plans.replace(call, todos);
+      const { bytes } = kit.limits;
+      const todos = todosOf(input.value("todos"), kit.names.todo_write, bytes);
+      return todos.length > 0 ? plans.replace(call, todos) : fitting(await plans.list(call), bytes);
     },
   });
 }

@@ -6,12 +6,22 @@ export const STATUSES: readonly Todo["status"][] = ["pending", "in_progress", "c
 export const MAX_TODOS = 200;
 export const MAX_CONTENT_LENGTH = 1000;
 
-export function todosOf(value: unknown, tool: string): Todo[] {
+export function todosOf(value: unknown, tool: string, bytes: number): Todo[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value) || value.length > MAX_TODOS) {
     throw refused(`${tool}: todos must be an array of at most ${MAX_TODOS} items, not ${describe(value)}`);
   }
-  return value.map((item: unknown, at) => todoOf(item, `${tool}: todos[${at}]`));
+  const todos = value.map((item: unknown, at) => todoOf(item, `${tool}: todos[${at}]`));
+  if (fitting(todos, bytes).length < todos.length)
+    throw refused(`${tool}: todos have more than ${bytes} bytes; be brief`);
+  return todos;
+}
+
+/** The first ones, as many as so many bytes of JSON hold. */
+export function fitting(todos: readonly Todo[], bytes: number): readonly Todo[] {
+  let room = bytes - 2;
+  const end = todos.findIndex((todo) => (room -= Buffer.byteLength(JSON.stringify(todo)) + 1) < 0);
+  return end < 0 ? todos : todos.slice(0, end);
 }
 
 function todoOf(item: unknown, name: string): Todo {
