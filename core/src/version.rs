@@ -29,6 +29,13 @@ pub struct FileVersion {
     pub(crate) digest: Option<Digest>,
 }
 
+impl FileVersion {
+    /// One that no file has, for what was seen too early to tell what it becomes: whoever keeps to it reads again.
+    pub(crate) fn unproven(stamp: Stamp) -> Self {
+        Self { stamp: Stamp { ino: 0, ..stamp }, digest: None }
+    }
+}
+
 impl fmt::Display for FileVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Stamp { dev, ino, size, mtime, ctime } = self.stamp;

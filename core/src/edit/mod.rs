@@ -135,7 +135,7 @@ impl PendingEdit {
 
     /// Reads, compares, matches and stages.
     fn prepare(&self) -> Result<Prepared> {
-        let mut source = match Source::open(&self.session, &self.path, &self.cancel) {
+        let mut source = match Source::open_whole(&self.session, &self.path, &self.cancel) {
             Err(error) if error.code == Code::NotFound && self.options.if_version.is_some() => {
                 let text = format!("{} was removed since it was read.", self.path);
                 return Err(Error::at(Code::StaleVersion, &self.path, text));

@@ -29,6 +29,8 @@ pub(crate) struct Source<'a> {
     stamp: Stamp,
     /// While the stamp proves nothing.
     hash: Option<Sha256>,
+    /// The stamp proves nothing, and the file is too long to be hashed for that.
+    unproven: bool,
     at: u64,
     end: u64,
     cancel: Cancel,
@@ -40,6 +42,15 @@ impl<'a> Source<'a> {
         let path = session.resolve(path, Use::Read)?;
         let path = session.root(path.root).locate(&path, Links::FollowInside);
         session.told(Self::open_at(session, &path, cancel))
+    }
+
+    /// The same for one who reads all of it: the version is proven, however long that takes.
+    pub(crate) fn open_whole(session: &'a Session, path: &str, cancel: &Cancel) -> Result<Self> {
+        let mut source = Self::open(session, path, cancel)?;
+        if std::mem::take(&mut source.unproven) {
+            source.hash = Some(Sha256::new());
+        }
+        Ok(source)
     }
 
     /// Opens a path as it stands on the disk.
@@ -54,9 +65,11 @@ impl<'a> Source<'a> {
             stat = fs::fstat(&file).map_err(|errno| Error::from_errno(errno, path, "reading"))?;
             stamp = Stamp::of(&stat);
         }
-        let hash = stamp.is_fresh().then(Sha256::new);
+        let fresh = stamp.is_fresh();
+        let unproven = fresh && stamp.size > SMALL_BYTES;
+        let hash = (fresh && !unproven).then(Sha256::new);
         let (path, file, cancel) = (path.clone(), File::from(file), cancel.clone());
-        Ok(Self { session, path, file, stat, stamp, hash, at: 0, end: stamp.size, cancel })
+        Ok(Self { session, path, file, stat, stamp, hash, unproven, at: 0, end: stamp.size, cancel })
     }
 
     /// As on the disk.
@@ -155,6 +168,8 @@ impl<'a> Source<'a> {
             return Ok(seen); // changed meanwhile: no file has this stamp any more
         }
         match self.hash {
+            // Written to all the while until now, by all that can be said.
+            None if self.unproven => Ok(FileVersion::unproven(self.stamp)),
             Some(hash) => Ok(FileVersion { digest: Some(Digest(hash.finalize().into())), ..seen }),
             None => self.session.settled_version(&self.path, &self.stat),
         }
