@@ -64,7 +64,7 @@ fn of_two_guarded_writers_and_editors_one_wins() {
         let mut version = write(&two.sessions[0], b"start;", WriteOptions::default()).expect("new").version;
         for round in 0..30 {
             let race = |session: &Arc<Session>, n: usize| {
-                if (round + n) % 2 == 0 {
+                if usize::is_multiple_of(round + n, 2) {
                     edit(session, ";", &format!("{n};"), version)
                 } else {
                     let options = WriteOptions { if_version: Some(version), ..WriteOptions::default() };
