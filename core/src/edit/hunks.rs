@@ -8,6 +8,17 @@ use crate::window::Ends;
 /// Lines around a change.
 const CONTEXT: usize = 3;
 
+/// All lines, each with its end.
+pub(crate) fn lines(text: &str) -> Vec<&str> {
+    let (mut lines, mut rest) = (Vec::new(), text);
+    while !rest.is_empty() {
+        let (line, after) = rest.split_at(line_length(rest));
+        lines.push(line);
+        rest = after;
+    }
+    lines
+}
+
 /// The line of a byte, from 1.
 pub(super) fn line_of(text: &str, at: usize) -> u64 {
     line_of_bytes(text.as_bytes(), at)
@@ -29,7 +40,7 @@ struct Change {
 }
 
 /// Of all replacements; at most `limit` bytes, and whether that left some out.
-pub(super) fn unified(path: &str, text: &str, replacements: &[Replacement<'_>], limit: usize) -> (String, bool) {
+pub(crate) fn unified(path: &str, text: &str, replacements: &[Replacement<'_>], limit: usize) -> (String, bool) {
     if limit == 0 {
         return (String::new(), true);
     }

@@ -18,12 +18,19 @@ const MAX_REPLACEMENTS: usize = 1_000_000;
 
 /// A place and what comes there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Replacement<'a> {
+pub(crate) struct Replacement<'a> {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) new: Cow<'a, str>,
     /// Of the edit, from 1.
     number: usize,
+}
+
+impl<'a> Replacement<'a> {
+    /// Of whole lines, by no edit in particular.
+    pub(crate) fn of_lines(start: usize, end: usize, new: &'a str) -> Self {
+        Self { start, end, new: new.into(), number: 0 }
+    }
 }
 
 /// All replacements in the order of their places.

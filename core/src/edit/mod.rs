@@ -1,7 +1,7 @@
 //! Literal edits of a text file (promises G2 and G7): compare the version, match, put the new file in place of just the
 //! one that was matched. Every byte outside the matches stays as it was.
 
-mod hunks;
+pub(crate) mod hunks;
 mod matches;
 
 use std::borrow::Cow;
@@ -17,7 +17,8 @@ use crate::version::FileVersion;
 use crate::window::{Content, Source, not_text};
 use crate::write::{Origin, PendingWrite, WriteOptions, Written};
 
-use matches::{Replacement, find};
+pub(crate) use matches::Replacement;
+use matches::find;
 
 /// Longer files are refused: one is held in memory while it is edited.
 pub const MAX_EDIT_BYTES: u64 = 64 * 1024 * 1024;
@@ -273,4 +274,4 @@ fn text_of<'a>(content: &'a [u8], path: &HarnessPath) -> Result<&'a str> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

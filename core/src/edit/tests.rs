@@ -221,7 +221,7 @@ fn the_diff_has_true_places_and_a_bound() {
 }
 
 /// Applies a unified diff to lines without their ends.
-fn patched(lines: &[&str], diff: &str) -> Vec<String> {
+pub(crate) fn patched(lines: &[&str], diff: &str) -> Vec<String> {
     let (mut out, mut at) = (Vec::new(), 0);
     for line in diff.lines().skip(2).filter(|line| !line.starts_with('\\')) {
         if let Some(header) = line.strip_prefix("@@ -") {
@@ -244,7 +244,7 @@ fn patched(lines: &[&str], diff: &str) -> Vec<String> {
     out
 }
 
-fn lines(text: &str) -> Vec<&str> {
+pub(crate) fn lines(text: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
