@@ -1,11 +1,12 @@
 //! What a query could cost at most. The parser and the evaluation are a crate's, which tells nothing of its own tree, so
 //! this reads the text of a query that the parser has accepted: names and literals aside, few signs in it make work.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
+use super::signs::{Sign, pattern, signs};
 use super::tree::Tree;
 use crate::error::{Code, Error, Result};
 use crate::path::HarnessPath;
@@ -111,17 +112,15 @@ fn too_long(tree: &Tree, path: &HarnessPath) -> Error {
     Error::at(Code::InvalidOption, path, text)
 }
 
-/// How long one use of a pattern takes, as the evaluation does it. One that is no regular expression matches nothing, says
-/// the RFC. The fastest of some, for a busy machine or a first use says nothing of those that follow.
+/// How long one use of a pattern takes, about: the evaluation compiles it every time, and that goes with its size. By
+/// size and not by the clock, so that a query is refused always or never. One that is no regular expression matches
+/// nothing, says the RFC, but that has to be found out as well.
 fn compiling(pattern: &str) -> Duration {
-    let compile = || {
-        let started = Instant::now();
-        let _ = regex::Regex::new(&format!("^({pattern})$"));
-        started.elapsed()
-    };
-    let first = compile();
-    let more = if first < Duration::from_millis(20) { 8 } else { 0 };
-    (0..more).map(|_| compile()).min().unwrap_or(first).max(Duration::from_micros(1))
+    const KIB: usize = 1024;
+    let fits = |limit| regex::RegexBuilder::new(&format!("^({pattern})$")).size_limit(limit).build().is_ok();
+    let classes = [(16 * KIB, 10), (64 * KIB, 40), (512 * KIB, 400)];
+    let micros = classes.into_iter().find(|(limit, _)| fits(*limit)).map_or(10_000, |(_, micros)| micros);
+    Duration::from_micros(micros)
 }
 
 /// The way to a filter with the filter away: what it is asked of, if it is the only one.
@@ -207,57 +206,6 @@ struct Open {
     selectors: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sign {
-    Opens,
-    Parenthesis,
-    /// Either.
-    Closes,
-    Comma,
-    Filter,
-    Descent,
-    Root,
-    Spread,
-    /// A whole string, which ends before this place.
-    Quote(usize),
-}
-
-/// The signs of a text outside its strings, with their places.
-fn signs(text: &str) -> Vec<(usize, Sign)> {
-    let bytes = text.as_bytes();
-    let mut signs = Vec::new();
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let start = at;
-        at += 1;
-        let sign = match byte {
-            b'\'' | b'"' => {
-                while let Some(&inside) = bytes.get(at) {
-                    at += if inside == b'\\' { 2 } else { 1 };
-                    if inside == byte {
-                        break;
-                    }
-                }
-                Sign::Quote(at.min(bytes.len()))
-            }
-            b'[' => Sign::Opens,
-            b'(' => Sign::Parenthesis,
-            b']' | b')' => Sign::Closes,
-            b',' => Sign::Comma,
-            b'?' => Sign::Filter,
-            b'.' if bytes.get(at) == Some(&b'.') => {
-                at += 1;
-                Sign::Descent
-            }
-            b'$' => Sign::Root,
-            b'*' | b':' => Sign::Spread,
-            _ => continue,
-        };
-        signs.push((start, sign));
-    }
-    signs
-}
-
 fn is_flat(signs: &[(usize, Sign)]) -> bool {
     let (mut brackets, mut depth) = (Vec::new(), 0);
     for (_, sign) in signs {
@@ -274,25 +222,6 @@ fn is_flat(signs: &[(usize, Sign)]) -> bool {
         }
     }
     true
-}
-
-/// The second argument of a call whose signs follow, if it is a string.
-fn pattern(text: &str, signs: &[(usize, Sign)]) -> Option<String> {
-    let mut depth = 0_usize;
-    for (nth, &(at, sign)) in signs.iter().enumerate() {
-        match sign {
-            Sign::Opens | Sign::Parenthesis => depth += 1,
-            Sign::Closes if depth == 0 => return None,
-            Sign::Closes => depth -= 1,
-            Sign::Comma if depth == 0 => {
-                let &(start, Sign::Quote(end)) = signs.get(nth + 1)? else { return None };
-                let alone = text[at + 1..start].trim().is_empty();
-                return alone.then(|| text[start + 1..end.saturating_sub(1)].replace("\\\\", "\\"));
-            }
-            _ => {}
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 mod cost;
 mod lines;
 mod places;
+mod signs;
 mod tree;
 
 use serde_json::Value;

@@ -1,8 +1,10 @@
 //! What an RFC 6901 pointer names in a JSON or NDJSON file, read as it streams by: no tree, whatever the file's size.
 
 mod capture;
+mod found;
 mod pointer;
 mod seek;
+mod tap;
 
 use std::ops::ControlFlow;
 
@@ -15,9 +17,10 @@ use crate::session::Session;
 use crate::sketch::scan::Scanner;
 use crate::version::FileVersion;
 
+use found::{Found, Stage};
 use pointer::Pointer;
 pub(crate) use pointer::escaped;
-use seek::{Found, Seekers, Stage};
+use tap::Seekers;
 
 /// What is read of it.
 #[derive(Debug, Clone)]
