@@ -7,9 +7,10 @@ import { packaged } from "./packaged.mjs";
 import { persistent } from "./persistent.mjs";
 import { small } from "./small.mjs";
 import { stream } from "./stream.mjs";
+import { tools } from "./tools.mjs";
 import { track } from "./track.mjs";
 
-const groups = { small, stream, json, offload, track, persistent, packaged };
+const groups = { small, stream, json, offload, track, persistent, tools, packaged };
 const quick = process.argv.includes("--quick");
 const named = process.argv.slice(2).filter((arg) => !arg.startsWith("--"));
 const unknown = named.filter((name) => !(name in groups));

@@ -15,7 +15,16 @@ const addonSources = [
   "core/src",
   "scripts/setup.mjs",
 ];
-const scriptSources = ["ts", "index.d.ts", "client.d.ts", "tsconfig.json", "package.json", "scripts/setup.mjs"];
+const scriptSources = [
+  "ts",
+  "index.d.ts",
+  "client.d.ts",
+  "tools.d.ts",
+  "pi.d.ts",
+  "tsconfig.json",
+  "package.json",
+  "scripts/setup.mjs",
+];
 
 export async function setup({ force = false } = {}) {
   const installed = isInstalled();

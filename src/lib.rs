@@ -4,6 +4,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "napi hands arguments over by value")]
 
 mod cancel;
+mod edit;
 mod failure;
 mod host;
 mod listing;
@@ -13,9 +14,12 @@ mod options;
 mod persistent;
 mod read;
 mod run;
+mod search;
 mod session;
 mod staged;
 mod turn;
+mod version;
+mod window;
 mod write;
 
 use napi::bindgen_prelude::create_custom_tokio_runtime;

@@ -115,6 +115,7 @@ impl TryFrom<NativeWriteOptions> for WriteOptions {
             },
             if_match: digest(options.if_match.as_deref())?,
             if_none_match: options.if_none_match.unwrap_or(false),
+            ..Self::default()
         })
     }
 }

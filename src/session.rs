@@ -27,7 +27,7 @@ use crate::run::{Patience, outcome, run, run_cancellable, start};
 use crate::turn::{NativeFileChange, NativeMessages, NativeSnapshot, NativeTurn};
 use crate::write::NativeWrite;
 
-type CancelArgument<'env> = Option<ClassInstance<'env, NativeCancel>>;
+pub(crate) type CancelArgument<'env> = Option<ClassInstance<'env, NativeCancel>>;
 
 /// A handle on an open session.
 #[napi]
@@ -53,7 +53,7 @@ impl NativeSession {
         Self { session: Mutex::new(Some(session)), id }
     }
 
-    fn session(&self) -> Result<Arc<Session>> {
+    pub(crate) fn session(&self) -> Result<Arc<Session>> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(|| closed("session"))
     }
 }

@@ -17,6 +17,7 @@ const REFUSALS: ReadonlySet<FsErrorCode> = new Set<FsErrorCode>([
   "FS_PERMISSION_DENIED",
   "FS_QUOTA_EXCEEDED",
   "FS_STALE_VERSION",
+  "FS_NOT_OBSERVED",
   "FS_ALREADY_EXISTS",
 ]);
 
@@ -75,6 +76,9 @@ export class SessionCore {
 
   /** A file was read, for those who keep a list. */
   noteRead(_path: string): void {}
+
+  /** A file was edited, likewise. */
+  noteEdited(_path: string): void {}
 
   /** For a call that any of the signals ends. Throws FS_ABORTED when one is aborted already. */
   cancellation(...signals: ReadonlyArray<AbortSignal | undefined>): Cancellation | undefined {

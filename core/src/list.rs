@@ -30,7 +30,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn of(stat: &Stat) -> Self {
+    pub(crate) fn of(stat: &Stat) -> Self {
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Self::File,
             FileType::Directory => Self::Directory,
@@ -68,6 +68,16 @@ pub struct Entry {
     pub artifact: Option<Artifact>,
 }
 
+impl Entry {
+    /// What the disk says.
+    fn of(path: &HarnessPath, stat: &Stat) -> Self {
+        let (kind, stamp) = (Kind::of(stat), Stamp::of(stat));
+        let bytes = (kind == Kind::File).then_some(stamp.size);
+        let updated_at = stamp.mtime.div_euclid(1_000_000);
+        Self { path: path.to_string(), kind, bytes, updated_at, facts: None, artifact: None }
+    }
+}
+
 /// What is listed.
 #[derive(Debug, Clone, Default)]
 pub struct ListOptions {
@@ -91,19 +101,13 @@ impl Session {
     }
 
     fn entry(&self, path: &HarnessPath, stat: &Stat) -> Result<Entry> {
-        let (kind, stamp) = (Kind::of(stat), Stamp::of(stat));
-        let facts = if kind == Kind::File { self.known(path, stat)? } else { None };
-        let artifact =
-            facts.as_ref().filter(|facts| is_artifact(path, &facts.artifact)).map(|facts| facts.artifact.clone());
-        let bytes = (kind == Kind::File).then_some(stamp.size);
-        Ok(Entry {
-            path: path.to_string(),
-            kind,
-            bytes,
-            updated_at: stamp.mtime.div_euclid(1_000_000),
-            facts,
-            artifact,
-        })
+        let mut entry = Entry::of(path, stat);
+        if entry.kind == Kind::File {
+            entry.facts = self.known(path, stat)?;
+        }
+        entry.artifact =
+            entry.facts.as_ref().filter(|facts| is_artifact(path, &facts.artifact)).map(|facts| facts.artifact.clone());
+        Ok(entry)
     }
 
     /// Opens a listing.
@@ -120,6 +124,7 @@ impl Session {
             left,
             after: options.after.clone(),
             artifacts: false,
+            plain: false,
             marked: VecDeque::new(),
             open: Vec::new(),
             cancel,
@@ -195,7 +200,8 @@ impl Session {
     }
 }
 
-fn glob(pattern: &str) -> Result<GlobMatcher> {
+/// Compiles a glob whose `*` and `?` stay within a segment.
+pub(crate) fn glob(pattern: &str) -> Result<GlobMatcher> {
     GlobBuilder::new(pattern)
         .literal_separator(true)
         .backslash_escape(true)
@@ -215,6 +221,8 @@ pub struct Listing {
     left: u64,
     after: Option<String>,
     artifacts: bool,
+    /// Without what the index knows.
+    plain: bool,
     /// Artifacts outside `/artifacts`, which come after it.
     marked: VecDeque<String>,
     open: Vec<Frame>,
@@ -238,6 +246,12 @@ enum Step {
 }
 
 impl Listing {
+    /// Leaves out what the index knows of files, for those who need no more than what the disk says.
+    #[must_use]
+    pub(crate) fn plain(self) -> Self {
+        Self { plain: true, ..self }
+    }
+
     /// The next entries, at most `max`; none at the end.
     pub fn next_batch(&mut self, max: usize) -> Result<Vec<Entry>> {
         let mut batch = Vec::new();
@@ -274,6 +288,8 @@ impl Listing {
                     }
                     let entry = if self.artifacts {
                         self.session.artifact_entry(&path, &stat)?
+                    } else if self.plain {
+                        Some(Entry::of(&path, &stat))
                     } else {
                         Some(self.session.entry(&path, &stat)?)
                     };

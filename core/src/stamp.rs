@@ -1,5 +1,7 @@
 //! Stamps: how a file changed behind our back is noticed without reading it (STORAGE, "Stamps").
 
+use std::time::Duration;
+
 use rustix::fs::Stat;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -50,6 +52,16 @@ impl Stamp {
     pub fn is_fresh(&self) -> bool {
         let now = clock_gettime(ClockId::Realtime);
         self.is_fresh_at(i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec))
+    }
+
+    /// How long a fresh stamp takes to settle if nobody writes; none where that is long.
+    #[must_use]
+    pub(crate) fn settles_in(&self) -> Option<Duration> {
+        let now = clock_gettime(ClockId::Realtime);
+        let age = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec) - i128::from(self.ctime);
+        let left = u64::try_from(i128::from(Self::SETTLED_NANOS) - age).ok()?;
+        let soon = i128::from(left) <= i128::from(Self::SETTLED_NANOS) && !self.is_fresh_at(i128::from(self.ctime) + i128::from(Self::SETTLED_NANOS));
+        soon.then(|| Duration::from_nanos(left))
     }
 
     fn is_fresh_at(&self, now_nanos: i128) -> bool {

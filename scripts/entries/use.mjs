@@ -7,18 +7,30 @@ export async function use(entry, loaded) {
   if (entry.endsWith("/package.json")) {
     expect((loaded.default ?? loaded).name, entry.replace("/package.json", ""));
   } else if (loaded.localHost) {
-    await useHost(loaded.localHost);
+    await useHost(loaded.localHost, useFiles);
+  } else if (loaded.sessionFileSystem ?? loaded.piExecutionFiles) {
+    // They know the sessions of the main entry.
+    const { localHost } = await import(entry.replace(/\/\w+$/, ""));
+    await useHost(localHost, (session) => useEntry(loaded, session));
   }
   process.stdout.write("fine");
 }
 
-async function useHost(localHost) {
+async function useFiles({ files }) {
+  const { path } = await files.writeText("/session/a.txt", "hello");
+  expect((await files.read(path)).text(), "hello");
+}
+
+async function useEntry({ sessionFileSystem, piExecutionFiles }, session) {
+  if (piExecutionFiles) expect((await piExecutionFiles(session).readTextFile("none")).error.code, "not_found");
+  else expect((await sessionFileSystem(session).resolve("/session/a.txt")).displayPath, "/session/a.txt");
+}
+
+async function useHost(localHost, work) {
   const dataDir = mkdtempSync(join(tmpdir(), "little-files-entry-"));
   try {
     const host = localHost({ dataDir });
-    const session = await host.sessions.getOrCreate({ id: "entry" });
-    const { path } = await session.files.writeText("/session/a.txt", "hello");
-    expect((await session.files.read(path)).text(), "hello");
+    await work(await host.sessions.getOrCreate({ id: "entry" }));
     await host.close();
   } finally {
     rmSync(dataDir, { recursive: true, force: true });

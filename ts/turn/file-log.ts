@@ -6,6 +6,7 @@ export class FileLog {
   readonly #turnId: string;
   readonly #read = new Set<string>();
   readonly #written = new Set<string>();
+  readonly #edited = new Set<string>();
   readonly #removed = new Set<string>();
 
   constructor(turnId: string) {
@@ -16,6 +17,11 @@ export class FileLog {
     this.#read.add(path);
   }
 
+  /** Its event tells that it was written, too. */
+  noteEdited(path: string): void {
+    this.#edited.add(path);
+  }
+
   noteEvent({ type, turnId, metadata }: HarnessTraceEvent): void {
     const path = metadata["path"];
     if (turnId !== this.#turnId || typeof path !== "string") return;
@@ -24,7 +30,12 @@ export class FileLog {
   }
 
   files(): FinishedTurn["files"] {
-    return { read: sorted(this.#read), written: sorted(this.#written), edited: [], removed: sorted(this.#removed) };
+    return {
+      read: sorted(this.#read),
+      written: sorted(this.#written),
+      edited: sorted(this.#edited),
+      removed: sorted(this.#removed),
+    };
   }
 }
 

@@ -31,6 +31,10 @@ export class TurnCore extends SessionCore {
     this.log.noteRead(path);
   }
 
+  override noteEdited(path: string): void {
+    this.log.noteEdited(path);
+  }
+
   /** The end of the turn by `abort` ends its calls as well. */
   override cancellation(...signals: ReadonlyArray<AbortSignal | undefined>): Cancellation | undefined {
     return this.#session.cancellation(...signals, this.#calls.signal);

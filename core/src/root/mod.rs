@@ -56,6 +56,11 @@ impl RootDir {
         Self { folder, resolver, above }
     }
 
+    /// How many of a path's first segments the folder itself stands for.
+    pub(crate) fn above(&self) -> usize {
+        self.above
+    }
+
     /// The folder itself.
     #[must_use]
     pub fn folder(&self) -> BorrowedFd<'_> {
@@ -153,6 +158,14 @@ impl RootDir {
         let stat = fs::fstat(&file).map_err(|errno| Error::from_errno(errno, path, "reading"))?;
         expect_regular(&stat, path)?;
         Ok((file, stat))
+    }
+
+    /// What a link at `path` leads to, inside the root.
+    pub fn stat_following(&self, path: &HarnessPath) -> Result<Stat> {
+        let wrap = |errno| refused_link(errno, path, "looking at");
+        // What cannot be opened for reading without waiting (a FIFO can) or at all is not what a link is made for.
+        let open = self.open(&path.segments, OFlags::RDONLY, Links::FollowInside).map_err(wrap)?;
+        fs::fstat(&open).map_err(wrap)
     }
 
     /// What stands at `path`, a link itself and not its target.

@@ -12,11 +12,13 @@ use crate::error::{Code, Error, Result};
 use crate::index::{self, Artifact, Facts};
 use crate::path::{HarnessPath, Root};
 use crate::stamp::Stamp;
+use crate::version::FileVersion;
 
 /// The version that a guarded call compared, and how sure that was.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Expected {
-    pub(crate) digest: Digest,
+    /// Of its content, where only that can tell.
+    pub(crate) digest: Option<Digest>,
     pub(crate) stamp: Stamp,
     fresh: bool,
 }
@@ -104,7 +106,32 @@ impl Session {
         if digest != wanted {
             return Err(stale("has changed"));
         }
-        Ok(Expected { digest, stamp, fresh })
+        Ok(Expected { digest: Some(digest), stamp, fresh })
+    }
+
+    /// The same for a version that a tool was given.
+    pub(crate) fn expect_file_version(
+        &self,
+        path: &HarnessPath,
+        wanted: &FileVersion,
+        cancel: &Cancel,
+    ) -> Result<Expected> {
+        let stale = |what: &str| {
+            let text = format!("{path} {what} since it was read. Read it again, then retry.");
+            Error::at(Code::StaleVersion, path, text)
+        };
+        let (file, stat) = match self.root_of(path).open_file(path) {
+            Err(error) if error.code == Code::NotFound => return Err(stale("was removed")),
+            other => other?,
+        };
+        let stamp = Stamp::of(&stat);
+        let digest = match wanted.digest {
+            Some(digest) if self.digest_of(path, file, stamp, cancel)? == digest => Some(digest),
+            // It had settled when it was taken, so any later change has moved it on.
+            None if stamp == wanted.stamp => None,
+            _ => return Err(stale("has changed")),
+        };
+        Ok(Expected { digest, stamp, fresh: digest.is_some() && stamp.is_fresh() })
     }
 
     /// Whether the file that was displaced or moved away (open as `file`) is the version that was compared.
@@ -119,7 +146,7 @@ impl Session {
         // A change within the clock's tick leaves the stamp as it was, so only the content can tell.
         let file =
             file.try_clone().map_err(|error| Error::from_errno(crate::error::errno_of(&error), path, "reading"))?;
-        Ok(Digest::read(File::from(file), path, &Cancel::new())?.0 == expected.digest)
+        Ok(Some(Digest::read(File::from(file), path, &Cancel::new())?.0) == expected.digest)
     }
 }
 

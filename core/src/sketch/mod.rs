@@ -3,7 +3,7 @@
 //! Four levels deep, 12 keys an object, 3 samples an array; lengths are exact. Built while the text streams by.
 
 mod merge;
-mod scan;
+pub(crate) mod scan;
 
 use serde_json::{Map, Value, json};
 

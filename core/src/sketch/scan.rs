@@ -3,7 +3,7 @@
 
 /// What a scalar is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scalar {
+pub(crate) enum Scalar {
     String,
     Number,
     Boolean,
@@ -11,19 +11,30 @@ pub(super) enum Scalar {
 }
 
 /// Hears what comes, in order.
-pub(super) trait Listener {
+pub(crate) trait Listener {
+    /// Of the byte that is told of next, counted from the first one of all: the first byte of what begins, the last one
+    /// of what ends. For those who take values out of the text.
+    #[inline]
+    fn place(&mut self, _at: u64) {}
+    #[inline]
+    fn begin_scalar(&mut self) {}
     fn scalar(&mut self, scalar: Scalar);
     fn begin_object(&mut self);
     fn begin_array(&mut self);
     fn end(&mut self);
     /// Whether the next key is wanted at all.
     fn wants_key(&self) -> bool;
-    /// The text between a key's quotes, as it stands, at most [`MAX_KEY_BYTES`] of it.
+    /// The text between a key's quotes, as it stands, at most [`Self::key_limit`] bytes of it.
     fn key(&mut self, raw: &[u8], cut: bool);
+    /// Longer keys are heard cut.
+    #[inline]
+    fn key_limit(&self) -> usize {
+        MAX_KEY_BYTES
+    }
 }
 
 /// Longer keys are heard cut.
-pub(super) const MAX_KEY_BYTES: usize = 128;
+pub(crate) const MAX_KEY_BYTES: usize = 128;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -86,11 +97,14 @@ impl Digits {
 
 /// Where the reading stands.
 #[derive(Debug)]
-pub(super) struct Scanner {
+pub(crate) struct Scanner {
     state: State,
     open: Nesting,
     key: Vec<u8>,
     key_cut: bool,
+    key_limit: usize,
+    /// Bytes before the piece that is read.
+    base: u64,
     /// Whole values so far.
     values: u64,
     /// A line end inside a value: several values are then no NDJSON.
@@ -102,51 +116,82 @@ pub(super) struct Scanner {
 impl Default for Scanner {
     fn default() -> Self {
         let (key, open) = (Vec::new(), Nesting::default());
-        Self { state: State::Value, open, key, key_cut: false, values: 0, broken_lines: false, parted: true }
+        Self {
+            state: State::Value,
+            open,
+            key,
+            key_cut: false,
+            key_limit: MAX_KEY_BYTES,
+            base: 0,
+            values: 0,
+            broken_lines: false,
+            parted: true,
+        }
     }
 }
 
 impl Scanner {
     /// Reads the next piece; false once it cannot be JSON or NDJSON any more.
-    pub(super) fn update(&mut self, bytes: &[u8], listener: &mut impl Listener) -> bool {
+    pub(crate) fn update(&mut self, bytes: &[u8], listener: &mut impl Listener) -> bool {
         let mut at = 0;
-        while let Some(&byte) = bytes.get(at) {
+        self.key_limit = listener.key_limit();
+        let fits = self.read(bytes, &mut at, listener);
+        self.base += at as u64;
+        fits
+    }
+
+    /// Whole values so far.
+    pub(crate) fn values(&self) -> u64 {
+        self.values
+    }
+
+    /// How far it was read: once that went wrong, where.
+    pub(crate) fn position(&self) -> u64 {
+        self.base
+    }
+
+    fn read(&mut self, bytes: &[u8], at: &mut usize, listener: &mut impl Listener) -> bool {
+        while let Some(&byte) = bytes.get(*at) {
             match self.state {
                 // Strings and numbers are most of a text, so they are taken in one go as far as the piece has them.
                 State::InString { key } => {
-                    let plain = plain_length(&bytes[at..]);
-                    self.keep_key(key, &bytes[at..at + plain]);
-                    at += plain;
-                    let Some(&byte) = bytes.get(at) else { return true };
+                    let plain = plain_length(&bytes[*at..]);
+                    self.keep_key(key, &bytes[*at..*at + plain]);
+                    *at += plain;
+                    let Some(&byte) = bytes.get(*at) else { return true };
+                    listener.place(self.base + *at as u64);
                     if !self.leave_string(key, byte, listener) {
                         return false;
                     }
-                    at += 1;
+                    *at += 1;
                 }
                 State::Number(mut digits) => {
-                    while let Some(next) = bytes.get(at).and_then(|byte| digits.next(*byte)) {
+                    while let Some(next) = bytes.get(*at).and_then(|byte| digits.next(*byte)) {
                         digits = next;
-                        at += 1;
+                        *at += 1;
                     }
                     self.state = State::Number(digits);
-                    if at < bytes.len() {
+                    if *at < bytes.len() {
                         if !digits.may_end() {
                             return false;
                         }
+                        listener.place(self.base + *at as u64 - 1);
                         self.value_ended(Scalar::Number, listener);
                     }
                 }
                 State::Escape { .. } | State::Hex { .. } | State::Literal(..) => {
+                    listener.place(self.base + *at as u64);
                     if !self.step(byte, listener) {
                         return false;
                     }
-                    at += 1;
+                    *at += 1;
                 }
                 _ => {
+                    listener.place(self.base + *at as u64);
                     if !self.between(byte, listener) {
                         return false;
                     }
-                    at += 1;
+                    *at += 1;
                 }
             }
         }
@@ -154,11 +199,12 @@ impl Scanner {
     }
 
     /// How many values there were, once all has come: 1 is JSON, more is NDJSON. `None`: neither.
-    pub(super) fn finish(mut self, listener: &mut impl Listener) -> Option<u64> {
+    pub(crate) fn finish(mut self, listener: &mut impl Listener) -> Option<u64> {
         if let State::Number(digits) = self.state {
             if !digits.may_end() {
                 return None;
             }
+            listener.place(self.base.saturating_sub(1));
             self.value_ended(Scalar::Number, listener);
         }
         let at_end = self.open.depth == 0 && matches!(self.state, State::AfterValue | State::Value) && self.values > 0;
@@ -251,12 +297,16 @@ impl Scanner {
             b'{' => {
                 listener.begin_object();
                 self.open.push(true);
-                State::FirstKey
+                self.parted = false;
+                self.state = State::FirstKey;
+                return true;
             }
             b'[' => {
                 listener.begin_array();
                 self.open.push(false);
-                State::FirstItem
+                self.parted = false;
+                self.state = State::FirstItem;
+                return true;
             }
             b'"' => State::InString { key: false },
             b'-' => State::Number(Digits::Minus),
@@ -267,6 +317,7 @@ impl Scanner {
             b'n' => State::Literal(b"ull", Scalar::Null),
             _ => return false,
         };
+        listener.begin_scalar();
         self.parted = false;
         true
     }
@@ -294,7 +345,7 @@ impl Scanner {
         if !key {
             return;
         }
-        let room = MAX_KEY_BYTES - self.key.len();
+        let room = self.key_limit.saturating_sub(self.key.len());
         self.key.extend_from_slice(&bytes[..bytes.len().min(room)]);
         self.key_cut |= bytes.len() > room;
     }

@@ -54,8 +54,12 @@ impl PendingWrite {
         }
         let holds = known_before
             .filter(|facts| !facts.fresh && placed.before.as_ref().is_some_and(|stat| facts.stamp == Stamp::of(stat)));
-        let old_digest = match (&holds, &placed.before, old) {
-            (Some(facts), Some(_), _) => Some(facts.digest),
+        let hashed = self.before_digest.filter(|_| {
+            let expected = self.options.if_version.as_ref().map(|version| version.stamp);
+            placed.before.as_ref().map(Stamp::of) == expected
+        });
+        let old_digest = match (holds.as_ref().map(|facts| facts.digest).or(hashed), &placed.before, old) {
+            (Some(digest), Some(_), _) => Some(digest),
             (None, Some(_), Some(_)) if wants_diff => Some(Digest::of(&old_content)),
             (None, Some(_), Some(file)) => Digest::read(file, path, &Cancel::new()).ok().map(|(digest, _)| digest),
             _ => None,

@@ -1,6 +1,7 @@
 //! Writing a file: stage, compare, place, record, tell (promises G2, G3 and G7).
 
 mod events;
+mod outcome;
 
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
@@ -22,6 +23,9 @@ use crate::root::{Links, expect_regular, open_name, refused_link};
 use crate::session::{Expected, Session, is_artifact};
 use crate::stage::Staged;
 use crate::stamp::Stamp;
+use crate::version::FileVersion;
+
+pub use outcome::Outcome;
 
 /// Which of the three writers it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,8 +58,12 @@ pub struct WriteOptions {
     pub turn_id: Option<String>,
     /// Only if the file still has this content.
     pub if_match: Option<Digest>,
+    /// Only if the file is still this version.
+    pub if_version: Option<FileVersion>,
     /// Only if nothing is there.
     pub if_none_match: bool,
+    /// Keeps the content before for [`PendingWrite::outcome`] where it has at most so many bytes.
+    pub keep_before: u64,
 }
 
 /// What was written.
@@ -83,6 +91,9 @@ pub struct PendingWrite {
     staged: Option<Staged>,
     synced: bool,
     started: Instant,
+    outcome: Option<Outcome>,
+    /// Of the file that `if_version` names, where the caller has hashed it.
+    before_digest: Option<Digest>,
 }
 
 /// A staged file that has its place, while the lock is still held.
@@ -114,7 +125,17 @@ impl PendingWrite {
     pub fn begin(session: &Arc<Session>, path: &str, options: WriteOptions, cancel: Cancel) -> Result<Self> {
         let path = session.resolve(path, Use::Write)?;
         let session = Arc::clone(session);
-        Ok(Self { session, path, options, cancel, staged: None, synced: false, started: Instant::now() })
+        Ok(Self {
+            session,
+            path,
+            options,
+            cancel,
+            staged: None,
+            synced: false,
+            started: Instant::now(),
+            outcome: None,
+            before_digest: None,
+        })
     }
 
     /// Appends a batch.
@@ -132,6 +153,11 @@ impl PendingWrite {
     /// sha256 of the bytes so far.
     pub(crate) fn digest(&mut self) -> Result<Digest> {
         Ok(self.staged()?.digest())
+    }
+
+    /// Spares the telling of the write to read the file that it replaces.
+    pub(crate) fn set_before_digest(&mut self, digest: Digest) {
+        self.before_digest = Some(digest);
     }
 
     /// Where it goes, when that is known only at the end.
@@ -168,9 +194,10 @@ impl PendingWrite {
         // Whoever races us every time is writing all the time; nobody is that quick that often.
         for _ in 0..32 {
             let path = session.root_of(&self.path).locate(&self.path, Links::Refuse);
-            let expected = match self.options.if_match {
-                Some(wanted) => Some(session.expect_version(&path, wanted, &self.cancel)?),
-                None => None,
+            let expected = match (self.options.if_match, &self.options.if_version) {
+                (Some(wanted), _) => Some(session.expect_version(&path, wanted, &self.cancel)?),
+                (None, Some(wanted)) => Some(session.expect_file_version(&path, wanted, &self.cancel)?),
+                (None, None) => None,
             };
             let locked = session.lock_publish()?;
             self.cancel.check()?;
@@ -186,6 +213,7 @@ impl PendingWrite {
             }
             drop(locked);
             let synced = if durable { session.flush_folders(&placed.path) } else { Ok(()) };
+            self.outcome = Some(self.outcome_of(&placed, &facts));
             self.tell(&placed, &facts, known_before, first);
             synced?;
             let artifact = is_artifact(&placed.path, &facts.artifact).then(|| facts.artifact.clone());

@@ -1,0 +1,289 @@
+//! What a query could cost at most. The parser and the evaluation are a crate's, which tells nothing of its own tree, so
+//! this reads the text of a query that the parser has accepted: names and literals aside, few signs in it make work.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use serde_json_path::JsonPath;
+
+use super::signs::{Sign, pattern, signs};
+use super::tree::Tree;
+use crate::error::{Code, Error, Result};
+use crate::path::HarnessPath;
+
+/// Longest query, in bytes.
+const MAX_BYTES: usize = 4_096;
+/// Filters within filters: the parser takes twice as long with each.
+const MAX_BRACKETS: usize = 6;
+/// Parentheses within parentheses.
+const MAX_PARENTHESES: usize = 32;
+/// About a second or two.
+const MAX_STEPS: f64 = 5e7;
+/// All uses of a regular expression together.
+const MAX_MATCHING: Duration = Duration::from_secs(5);
+
+/// A query that was parsed, and what makes it work.
+#[derive(Debug)]
+pub(super) struct Expression {
+    path: JsonPath,
+    shape: Shape,
+    /// One use of its regular expressions, each of which is compiled every time.
+    matching: Option<Duration>,
+    /// Selects what the only filter is asked of.
+    asked: Option<JsonPath>,
+}
+
+/// The signs that count.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Shape {
+    /// `..` outside filters, and in them.
+    descents: u32,
+    filter_descents: u32,
+    /// Product of the numbers of selectors in a bracket.
+    selectors: u64,
+    filters: u32,
+    filter_depth: u32,
+    /// `$` in filters.
+    absolutes: u32,
+    /// `*`, `:` and several selectors in filters.
+    spreads: u32,
+    /// Regular expressions; none: one is not a literal.
+    patterns: Vec<Option<String>>,
+}
+
+impl Expression {
+    /// FS_INVALID_OPTION: not a JSONPath, or a longer or deeper one than is read.
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        let invalid = |what: String| {
+            Error::new(Code::InvalidOption, format!("{what}. JSONPath is as in RFC 9535, like $.rows[?@.id > 3].name"))
+        };
+        if text.len() > MAX_BYTES {
+            return Err(invalid(format!("The JSONPath has {} bytes; at most {MAX_BYTES} are read", text.len())));
+        }
+        let signs = signs(text);
+        if !is_flat(&signs) {
+            return Err(invalid("The JSONPath has too many brackets within brackets".to_owned()));
+        }
+        let path = JsonPath::parse(text)
+            .map_err(|error| invalid(format!("Not a JSONPath: {} (at byte {})", error.message(), error.position())))?;
+        let shape = Shape::of(text, &signs);
+        let mut matching = None;
+        for pattern in &shape.patterns {
+            let Some(pattern) = pattern else {
+                let what = "match() and search() take their pattern as a literal string here";
+                return Err(invalid(what.to_owned()));
+            };
+            matching = matching.max(Some(compiling(pattern)));
+        }
+        let asked = matching.and_then(|_| asked(text, &signs, &shape));
+        Ok(Self { path, shape, matching, asked })
+    }
+
+    pub(super) fn path(&self) -> &JsonPath {
+        &self.path
+    }
+
+    /// FS_INVALID_OPTION when it could take too long on such a value.
+    pub(super) fn check(&self, tree: &Tree, path: &HarnessPath) -> Result<()> {
+        if self.shape.steps(tree) <= MAX_STEPS { Ok(()) } else { Err(too_long(tree, path)) }
+    }
+
+    /// The same for its regular expressions, which need the value itself to tell how often they are used.
+    #[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
+    pub(super) fn check_matching(&self, value: &Value, tree: &Tree, path: &HarnessPath) -> Result<()> {
+        let Some(one) = self.matching else { return Ok(()) };
+        let uses = f64::from(u32::try_from(self.shape.patterns.len()).unwrap_or(u32::MAX));
+        let affordable = MAX_MATCHING.as_secs_f64() / one.as_secs_f64() / uses;
+        let candidates = match &self.asked {
+            _ if self.shape.candidates(tree) <= affordable => return Ok(()),
+            Some(asked) => asked.query(value).len() as f64,
+            None => return Err(too_long(tree, path)),
+        };
+        if candidates <= affordable { Ok(()) } else { Err(too_long(tree, path)) }
+    }
+}
+
+fn too_long(tree: &Tree, path: &HarnessPath) -> Error {
+    let text = format!(
+        "The JSONPath could take too long on {path}, which has {} values nested {} deep. Say more of the way to what you \
+         look for, use fewer of .. * [?] and the functions, or read it with a pointer.",
+        tree.nodes, tree.depth
+    );
+    Error::at(Code::InvalidOption, path, text)
+}
+
+/// How long one use of a pattern takes, about: the evaluation compiles it every time, and that goes with its size. By
+/// size and not by the clock, so that a query is refused always or never. One that is no regular expression matches
+/// nothing, says the RFC, but that has to be found out as well.
+fn compiling(pattern: &str) -> Duration {
+    const KIB: usize = 1024;
+    let fits = |limit| regex::RegexBuilder::new(&format!("^({pattern})$")).size_limit(limit).build().is_ok();
+    let classes = [(16 * KIB, 10), (64 * KIB, 40), (512 * KIB, 400)];
+    let micros = classes.into_iter().find(|(limit, _)| fits(*limit)).map_or(10_000, |(_, micros)| micros);
+    Duration::from_micros(micros)
+}
+
+/// The way to a filter with the filter away: what it is asked of, if it is the only one.
+fn asked(text: &str, signs: &[(usize, Sign)], shape: &Shape) -> Option<JsonPath> {
+    let nth = signs.iter().position(|(_, sign)| *sign == Sign::Filter).filter(|_| shape.filters == 1)?;
+    let (bracket, Sign::Opens) = signs.get(nth.checked_sub(1)?)? else { return None };
+    JsonPath::parse(&format!("{}[*]", &text[..*bracket])).ok()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
+impl Shape {
+    /// Values that the filters are asked of.
+    fn candidates(&self, tree: &Tree) -> f64 {
+        let depth = tree.depth.max(2) as f64;
+        let nested = f64::from(self.filter_depth.saturating_sub(1));
+        // A value is reached once from each of those above it, by each way to write it down.
+        tree.nodes as f64
+            * self.selectors as f64
+            * depth.powf(f64::from(self.descents.saturating_sub(1)) + nested)
+            * f64::from(self.filters.max(1))
+    }
+
+    fn steps(&self, tree: &Tree) -> f64 {
+        let depth = tree.depth.max(2) as f64;
+        if self.filters == 0 {
+            return self.candidates(tree);
+        }
+        let below = depth.powf(f64::from(self.filter_descents) + if self.spreads > 0 { 1.0 } else { 0.0 });
+        let anew = if self.filter_descents + self.spreads == 0 { 1.0 } else { tree.nodes as f64 * below };
+        self.candidates(tree) * (1.0 + below + f64::from(self.absolutes) * anew)
+    }
+
+    fn of(text: &str, signs: &[(usize, Sign)]) -> Self {
+        let mut shape = Self { selectors: 1, ..Self::default() };
+        // Of each open bracket: whether it is in a filter, and how many selectors it has.
+        let mut open: Vec<Open> = Vec::new();
+        for (nth, &(at, sign)) in signs.iter().enumerate() {
+            let in_filter = open.iter().any(|open| open.filter);
+            match sign {
+                Sign::Opens => open.push(Open { bracket: true, filter: false, selectors: 1 }),
+                Sign::Parenthesis => open.push(Open { bracket: false, filter: false, selectors: 1 }),
+                Sign::Closes => {
+                    if let Some(closed) = open.pop().filter(|closed| closed.bracket) {
+                        let within = open.iter().any(|open| open.filter);
+                        if within {
+                            shape.spreads += u32::from(closed.selectors > 1);
+                        } else {
+                            shape.selectors = shape.selectors.saturating_mul(closed.selectors);
+                        }
+                    }
+                }
+                Sign::Comma => {
+                    if let Some(open) = open.last_mut() {
+                        open.selectors += 1;
+                    }
+                }
+                Sign::Filter => {
+                    shape.filters += 1;
+                    if let Some(open) = open.last_mut() {
+                        open.filter = true;
+                    }
+                    let depth = open.iter().filter(|open| open.filter).count();
+                    shape.filter_depth = shape.filter_depth.max(u32::try_from(depth).unwrap_or(u32::MAX));
+                }
+                Sign::Descent if in_filter => shape.filter_descents += 1,
+                Sign::Descent => shape.descents += 1,
+                Sign::Root => shape.absolutes += u32::from(in_filter),
+                Sign::Spread => shape.spreads += u32::from(in_filter),
+                Sign::Quote(_) => {}
+            }
+            let called = text[..at].trim_end();
+            if sign == Sign::Parenthesis && (called.ends_with("match") || called.ends_with("search")) {
+                shape.patterns.push(pattern(text, &signs[nth + 1..]));
+            }
+        }
+        shape
+    }
+}
+
+struct Open {
+    bracket: bool,
+    filter: bool,
+    selectors: u64,
+}
+
+fn is_flat(signs: &[(usize, Sign)]) -> bool {
+    let (mut brackets, mut depth) = (Vec::new(), 0);
+    for (_, sign) in signs {
+        match sign {
+            Sign::Opens | Sign::Parenthesis => {
+                brackets.push(*sign == Sign::Opens);
+                depth += usize::from(*sign == Sign::Opens);
+                if depth > MAX_BRACKETS || brackets.len() - depth > MAX_PARENTHESES {
+                    return false;
+                }
+            }
+            Sign::Closes => depth -= usize::from(brackets.pop() == Some(true)),
+            _ => {}
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(text: &str) -> Shape {
+        Expression::parse(text).expect(text).shape
+    }
+
+    #[test]
+    fn signs_that_count() {
+        let plain = Shape { selectors: 1, ..Shape::default() };
+        assert_eq!(shape("$.a['..*?$', 'b'][0:2]..c"), Shape { selectors: 2, descents: 1, ..plain });
+        let plain = Shape { selectors: 1, ..Shape::default() };
+        let filter = Shape { filters: 2, filter_depth: 2, filter_descents: 1, absolutes: 1, spreads: 1, ..plain };
+        assert_eq!(shape("$[?@..a && @[?@.b == $.c[0]] && @.*]"), filter);
+        assert_eq!(
+            shape("$[?search(@.a, 'x\\\\d') || match(@.b, \"y,(z\")]").patterns,
+            [Some("x\\d".to_owned()), Some("y,(z".to_owned())]
+        );
+    }
+
+    #[test]
+    fn refused_before_anything_is_read() {
+        let long = format!("$.{}", "a".repeat(5_000));
+        let deep = format!("$[?{}@.a{}]", "@[?".repeat(20), "]".repeat(20));
+        let open = "[(".repeat(2_000);
+        for text in ["", "a", "$[", "$.a.", "$[?match(@.a, @.b)]", "$[?length(@.a)]", "$ ", &long, &deep, &open] {
+            assert_eq!(Expression::parse(text).expect_err(text).code, Code::InvalidOption);
+        }
+    }
+
+    #[test]
+    fn what_could_take_too_long_is_refused() {
+        let path = HarnessPath { root: crate::path::Root::Session, segments: Vec::new() };
+        let check = |text: &str, nodes| {
+            Expression::parse(text).expect(text).check(&Tree { nodes, depth: 8, ..Tree::default() }, &path).is_ok()
+        };
+        for text in ["$..a", "$.rows[*].id", "$..[?@.a > 3]", "$.rows[?@.id == $.last].name", "$[-1]", "$[?@.a && @.b]"]
+        {
+            assert!(check(text, 4_000_000), "{text}");
+        }
+        for text in
+            ["$..*..*..*", "$[?@..a == 1 || count($..b) > 2]", "$..[?@..a]..[?@..b]", "$[0,0,0,0][*,*,*,*][*,*,*,*]"]
+        {
+            let parsed = Expression::parse(text).is_ok();
+            assert!(!parsed || !check(text, 4_000_000), "{text}");
+            assert!(!parsed || check(text, 500), "{text} on little");
+        }
+    }
+
+    #[test]
+    fn regular_expressions_are_counted_by_their_uses() {
+        let path = HarnessPath { root: crate::path::Root::Session, segments: Vec::new() };
+        let rows: Vec<Value> = (0..20_000).map(|n| serde_json::json!({ "a": n.to_string(), "b": [1, 2, 3] })).collect();
+        let value = serde_json::json!({ "rows": rows });
+        // More than there are, so that only what is counted can allow it.
+        let tree = Tree { nodes: 100_000_000, depth: 4, ..Tree::default() };
+        let check = |text: &str| Expression::parse(text).expect(text).check_matching(&value, &tree, &path).is_ok();
+        assert!(check("$.rows[?search(@.a, '99')].b"));
+        assert!(!check("$.rows[?search(@.a, '(([a-z]{1,50}){1,50}){1,9}')]"));
+        assert!(!check("$.rows[?search(@.a, '99')].b[?search(@, 'x')]"));
+    }
+}

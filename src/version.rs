@@ -1,0 +1,172 @@
+//! Versions of files, and writes that keep to one.
+
+use little_files::version::{FileVersion, Versioned};
+use little_files::write::{PendingWrite, WriteOptions};
+use napi::Env;
+use napi::bindgen_prelude::Object;
+use napi_derive::napi;
+
+use crate::cancel::flag_of;
+use crate::failure::closed;
+use crate::options::{NativeWriteOptions, NativeWritten, number, whole};
+use crate::run::{run, run_cancellable};
+use crate::session::{CancelArgument, NativeSession};
+
+/// What stands at a path.
+#[napi(object, object_from_js = false)]
+pub(crate) struct NativeVersioned {
+    /// As on the disk.
+    pub path: String,
+    #[napi(ts_type = "'file' | 'directory' | 'symlink' | 'other'")]
+    /// What stands there.
+    pub kind: String,
+    /// Opaque.
+    pub version: String,
+    /// Of a file.
+    pub bytes: Option<i64>,
+    /// Milliseconds since 1970.
+    pub updated_at: i64,
+}
+
+impl From<Versioned> for NativeVersioned {
+    fn from(versioned: Versioned) -> Self {
+        let Versioned { path, kind, version, bytes, updated_at } = versioned;
+        let (kind, version) = (kind.as_str().to_owned(), version.to_string());
+        Self { path, kind, version, bytes: bytes.map(number), updated_at }
+    }
+}
+
+/// Of a write that keeps to a version.
+#[napi(object, object_to_js = false)]
+pub struct NativeVersionedWriteOptions {
+    /// Wins over the extension.
+    pub media_type: Option<String>,
+    /// Where the extension says nothing.
+    pub fallback_media_type: Option<String>,
+    /// Label for events.
+    pub source: String,
+    #[napi(ts_type = "'host' | 'tool' | 'message'")]
+    /// Which writer it is.
+    pub origin: String,
+    /// JSON text of an object.
+    pub metadata: Option<String>,
+    /// Marked or not, whatever the place.
+    pub artifact: Option<bool>,
+    /// For people.
+    pub artifact_name: Option<String>,
+    /// JSON text of an object.
+    pub artifact_metadata: Option<String>,
+    /// sha256.
+    pub if_match: Option<String>,
+    /// As a read, write or stat has given it.
+    pub if_version: Option<String>,
+    /// Only if nothing is there.
+    pub if_none_match: Option<bool>,
+    /// The turn that it belongs to.
+    pub turn_id: Option<String>,
+    /// The most bytes of a text before that are given back.
+    pub before_bytes: Option<f64>,
+}
+
+impl TryFrom<NativeVersionedWriteOptions> for WriteOptions {
+    type Error = little_files::error::Error;
+
+    fn try_from(options: NativeVersionedWriteOptions) -> little_files::error::Result<Self> {
+        let (if_version, keep_before) =
+            (version(options.if_version.as_deref())?, options.before_bytes.map_or(0, whole));
+        let plain = NativeWriteOptions {
+            media_type: options.media_type,
+            fallback_media_type: options.fallback_media_type,
+            source: options.source,
+            origin: options.origin,
+            metadata: options.metadata,
+            artifact: options.artifact,
+            artifact_name: options.artifact_name,
+            artifact_metadata: options.artifact_metadata,
+            if_match: options.if_match,
+            if_none_match: options.if_none_match,
+            turn_id: options.turn_id,
+        };
+        Ok(Self { if_version, keep_before, ..plain.try_into()? })
+    }
+}
+
+/// What such a write gave.
+#[napi(object, object_from_js = false)]
+pub(crate) struct NativeVersionedWrite {
+    /// The file.
+    pub written: NativeWritten,
+    /// Opaque.
+    pub version: String,
+    #[napi(ts_type = "'create' | 'update'")]
+    /// Whether something was there before.
+    pub operation: String,
+    /// The text before.
+    pub before: Option<String>,
+}
+
+pub(crate) fn version(text: Option<&str>) -> little_files::error::Result<Option<FileVersion>> {
+    text.map(str::parse).transpose()
+}
+
+#[napi]
+impl NativeSession {
+    /// What a path names, and one key for it whatever its spelling.
+    #[napi(ts_return_type = "Promise<NativeTarget | Failure>")]
+    pub fn target<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
+        let session = self.session();
+        run(env, move || {
+            let (path, key) = session.clone()?.target(&path)?;
+            Ok(NativeTarget { path, key })
+        })
+    }
+
+    /// What stands at a path, with its version.
+    #[napi(ts_return_type = "Promise<NativeVersioned | Failure>")]
+    pub fn version<'env>(&self, env: &'env Env, path: String, follow: bool) -> napi::Result<Object<'env>> {
+        let session = self.session();
+        run(env, move || session.clone()?.version(&path, follow).map(NativeVersioned::from))
+    }
+
+    /// A whole write that may keep to a version. `bytes` are copied before this returns.
+    #[napi(ts_return_type = "Promise<NativeVersionedWrite | Failure>")]
+    pub fn write_versioned<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        bytes: &[u8],
+        options: NativeVersionedWriteOptions,
+        cancel: CancelArgument<'_>,
+    ) -> napi::Result<Object<'env>> {
+        let flag = flag_of(cancel.as_deref());
+        let begun =
+            self.session().and_then(|session| PendingWrite::begin(&session, &path, options.try_into()?, flag.clone()));
+        let (mut begun, mut bytes, mut pending) = (Some(begun), Some(bytes.to_vec()), None);
+        run_cancellable(env, flag, move || {
+            if let Some(begun) = begun.take() {
+                pending = Some(begun?);
+            }
+            let pending = pending.as_mut().ok_or_else(|| closed("write"))?;
+            if let Some(bytes) = bytes.take() {
+                pending.push(&bytes)?;
+            }
+            let written = pending.publish()?.into();
+            let outcome = pending.outcome().ok_or_else(|| closed("write"))?;
+            Ok(NativeVersionedWrite {
+                written,
+                version: outcome.version.to_string(),
+                operation: if outcome.created { "create" } else { "update" }.to_owned(),
+                before: outcome.before_text(),
+            })
+        })
+    }
+}
+
+/// A path as tools hold it.
+#[napi(object, object_from_js = false)]
+pub(crate) struct NativeTarget {
+    /// As on the disk.
+    pub path: String,
+    /// The same for every spelling and link.
+    pub key: String,
+}

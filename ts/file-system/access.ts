@@ -1,0 +1,108 @@
+// The native calls below the tools, each made as the session or the turn that a FileWriter belongs to.
+import type { FileWriter } from "../../index.js";
+import { type Cancellation, settled } from "../cancellation.js";
+import { HarnessFileError, describe } from "../errors.js";
+import { checkPath, type Writer } from "../file-options.js";
+import { behind } from "../file-writer.js";
+import type {
+  Failure,
+  NativeEdit,
+  NativeEdited,
+  NativePage,
+  NativePageOptions,
+  NativeSession,
+  NativeTarget,
+  NativeVersioned,
+  NativeVersionedWrite,
+} from "../native.js";
+import type { SessionCore } from "../session-core.js";
+import { encoded } from "./encoded.js";
+
+export type Guard = { readonly ifVersion?: string; readonly ifNoneMatch?: true };
+
+type Call<T> = (native: NativeSession, path: string, cancellation: Cancellation | undefined) => Promise<T | Failure>;
+
+export class Access {
+  readonly files: FileWriter;
+  readonly core: SessionCore;
+  readonly writer: Writer;
+
+  constructor(files: FileWriter) {
+    this.files = files;
+    const found = typeof files === "object" && files !== null ? behind(files) : undefined;
+    if (found === undefined) {
+      throw new HarnessFileError("FS_INVALID_OPTION", `This needs a session of localHost, not ${describe(files)}`);
+    }
+    this.core = found.core;
+    this.writer = found.writer;
+  }
+
+  /** `name` is what a refusal is told as. */
+  call<T>(name: string, path: unknown, signal: AbortSignal | undefined, work: Call<T>): Promise<T> {
+    const { core, writer } = this;
+    return core.perform({ name, path, source: () => writer.source }, async () => {
+      const checked = checkPath(path);
+      return core.cancellable(signal, async (cancellation) =>
+        settled(await work(core.native, checked, cancellation), cancellation),
+      );
+    });
+  }
+
+  /** The same for what shows content: the path counts as read. */
+  async reading<T extends { readonly path: string }>(
+    name: string,
+    path: string,
+    signal: AbortSignal | undefined,
+    work: Call<T>,
+  ): Promise<T> {
+    const shown = await this.call(name, path, signal, work);
+    this.core.noteRead(shown.path);
+    return shown;
+  }
+
+  target(name: string, path: unknown): Promise<NativeTarget> {
+    return this.call(name, path, undefined, (native, checked) => native.target(checked));
+  }
+
+  version(path: string, follow: boolean): Promise<NativeVersioned> {
+    return this.call("stat", path, undefined, (native, checked) => native.version(checked, follow));
+  }
+
+  write(
+    path: string,
+    text: string,
+    guard: Guard,
+    more: { readonly beforeBytes?: number; readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<NativeVersionedWrite> {
+    const options = {
+      ...this.writer,
+      ...guard,
+      fallbackMediaType: "text/plain",
+      ...(more.beforeBytes !== undefined && { beforeBytes: more.beforeBytes }),
+    };
+    return this.call("write", path, more.signal, async (native, checked, cancellation) =>
+      native.writeVersioned(checked, await encoded(text), options, cancellation?.native),
+    );
+  }
+
+  async edit(
+    path: string,
+    edits: NativeEdit[],
+    ifVersion: string | undefined,
+    diffBytes: number,
+    signal: AbortSignal | undefined,
+  ): Promise<NativeEdited> {
+    const options = { ...this.writer, diffBytes, ...(ifVersion !== undefined && { ifVersion }) };
+    const edited = await this.call("edit", path, signal, (native, checked, cancellation) =>
+      native.edit(checked, edits, options, cancellation?.native),
+    );
+    this.core.noteEdited(edited.written.path);
+    return edited;
+  }
+
+  page(name: string, path: string, options: NativePageOptions, signal: AbortSignal | undefined): Promise<NativePage> {
+    return this.call(name, path, signal, (native, checked, cancellation) =>
+      native.page(checked, options, cancellation?.native),
+    );
+  }
+}

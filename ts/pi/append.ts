@@ -1,0 +1,41 @@
+// Appends as one whole write: a reader sees the file before or after, and of two who append none is lost.
+import type { FileWriter } from "../../index.js";
+import { HarnessFileError } from "../errors.js";
+
+/** Each time somebody else got ahead. */
+const ATTEMPTS = 50;
+
+export async function append(files: FileWriter, path: string, content: string | Uint8Array): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await appendOnce(files, path, content);
+    } catch (error) {
+      const overtaken = error instanceof HarnessFileError && /^FS_(STALE_VERSION|ALREADY_EXISTS)$/.test(error.code);
+      if (!overtaken || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function appendOnce(files: FileWriter, path: string, content: string | Uint8Array): Promise<void> {
+  const sha256 = await digest(files, path);
+  if (sha256 === undefined) await files.write(path, content, { ifNoneMatch: "*" });
+  else await files.write(path, both(await files.readStream(path), content), { ifMatch: sha256 });
+}
+
+/** Of the whole file; nothing of it is loaded. */
+async function digest(files: FileWriter, path: string): Promise<string | undefined> {
+  try {
+    return (await files.read(path, { range: { start: 0, end: 0 } })).sha256;
+  } catch (error) {
+    if (error instanceof HarnessFileError && error.code === "FS_NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+async function* both(
+  before: ReadableStream<Uint8Array>,
+  content: string | Uint8Array,
+): AsyncGenerator<Uint8Array | string> {
+  yield* before;
+  yield content;
+}
