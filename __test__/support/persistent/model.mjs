@@ -15,6 +15,7 @@ const NAMES = ["a", "b.txt", "deep/c", "deep/d/e", "__proto__", "f g"];
 const USERS = ["ann", "bob"];
 /** How long a commit may take, for a kill in its midst. */
 const COMMIT_MS = 25;
+const LOAD_MS = 15;
 const NEVER = 1_000_000;
 
 const textsOf = (held) => new Map([...held].map(([name, bytes]) => [name, bytes.toString()]));
@@ -151,6 +152,7 @@ export class Model {
       ["begin", () => this.#begin(owner ?? this.#pick(USERS))],
       ["begin, outside change before", () => this.#begin(owner ?? this.#handleUser, { outside: true })],
       ["begin, any user", () => this.#begin(this.#pick(USERS))],
+      ["kill in a begin", () => this.#killedBegin(owner ?? this.#handleUser)],
       ["restart", () => this.#restart()],
       ["handle", () => this.#handle()],
       ["lost database", () => this.#loseDatabase()],
@@ -200,6 +202,17 @@ export class Model {
     assert.equal(code, undefined, `begin: ${message}`);
     this.#turn = user;
     this.#loaded(user);
+  }
+
+  /** A load that is cut off brings in some of what changed, and nothing of that is a change of ours. */
+  async #killedBegin(user) {
+    for (let n = 0; n < 3; n++) this.#outside(user);
+    this.#actor.tell({ op: "begin", user });
+    await sleep(this.#random() * LOAD_MS);
+    await this.#kill();
+    if (this.#owner === user) this.#forgetUnseen(user);
+    // A store that compares nothing is told of a change by a load only.
+    if (!this.store.detects) await this.#begin(user);
   }
 
   /** The checkout holds nobody's files any more. */
@@ -316,9 +329,15 @@ export class Model {
         continue;
       }
       assert.equal(whose, user, `${name} of ${whose} is left after a commit of ${user} that succeeded`);
-      assert.equal(this.#held.get(user).get(name), text, `${name} was told to have landed`);
+      if (!this.#takenBack(name, text))
+        assert.equal(this.#held.get(user).get(name), text, `${name} was told to have landed`);
       this.#done(name);
     }
+  }
+
+  /** What was made by us alone is removed again: theirs, of which we knew nothing, stays. */
+  #takenBack(name, text) {
+    return text === undefined && this.#bases.get(name)?.has(undefined) === true;
   }
 
   /** It has landed, or was given up: nothing is to be told of it any more. */
@@ -424,9 +443,8 @@ export class Model {
       return;
     }
     if (end.code === undefined) {
-      // What was made by us alone is taken back: theirs, of which we knew nothing, stays.
-      const back = text === undefined && this.#bases.get(name)?.has(undefined);
-      if (!back) assert.equal(this.#held.get(user).get(name), text, `${name} was told to have landed`);
+      if (!this.#takenBack(name, text))
+        assert.equal(this.#held.get(user).get(name), text, `${name} was told to have landed`);
       this.#done(name);
       return;
     }
