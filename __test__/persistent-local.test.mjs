@@ -256,6 +256,18 @@ for (const [what, vanish] of Object.entries(VANISHES)) {
   });
 }
 
+test("a source that is gone for good can be begun anew, once it was discarded", async (t) => {
+  const h = await local(t, { "a.txt": "a" });
+  await leavePending(h.main, (files) => files.write(at("mine.txt"), "mine"));
+  fs.rmSync(h.source, { recursive: true });
+  await rejectsWith(h.main.beginTurn(), "FS_LOAD_FAILED");
+  await h.persistence.discard({ harnessDirs: [DIR] });
+  assert.deepEqual(await h.persistence.pending(), []);
+  await inTurn(h.main, () => assertHolds(filesOf(h.checkout), {}));
+  assertLanded((await inTurn(h.main, (files) => files.write(at("new.txt"), "new"))).persistence, { created: 1 });
+  assertHolds(h.store.read(), { "new.txt": "new" });
+});
+
 test("an unmounted volume deletes nothing, neither there nor in the checkout's pending changes", async (t) => {
   const mount = tmpfs(t, "4m");
   if (mount === undefined) return;
