@@ -104,7 +104,7 @@ impl HeldLock {
 
     /// Keeps a text in the lock file, in place of the one before.
     pub(crate) fn note(&self, text: &str, flushed: bool) -> Result<()> {
-        if self.noted().as_deref() == Some(text) {
+        if self.noted().unwrap_or_default() == text {
             return Ok(());
         }
         let written =

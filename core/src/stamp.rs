@@ -60,7 +60,8 @@ impl Stamp {
         let now = clock_gettime(ClockId::Realtime);
         let age = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec) - i128::from(self.ctime);
         let left = u64::try_from(i128::from(Self::SETTLED_NANOS) - age).ok()?;
-        let soon = i128::from(left) <= i128::from(Self::SETTLED_NANOS) && !self.is_fresh_at(i128::from(self.ctime) + i128::from(Self::SETTLED_NANOS));
+        let soon = i128::from(left) <= i128::from(Self::SETTLED_NANOS)
+            && !self.is_fresh_at(i128::from(self.ctime) + i128::from(Self::SETTLED_NANOS));
         soon.then(|| Duration::from_nanos(left))
     }
 

@@ -1,112 +1,250 @@
 //! Visiting all that lies below a folder, by its stats, with no file opened and no link followed.
 
+use std::ffi::{CStr, CString};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::fs::{self, AtFlags, Dir, FileType, OFlags};
 use rustix::io::Errno;
 
 use crate::error::{Error, Result};
 use crate::path::{MAX_DEPTH, is_valid_name};
 use crate::root::open_name;
+use crate::stamp::Stamp;
 
 /// Something below the folder that is no folder itself.
 #[derive(Debug)]
-pub(crate) struct Found<'a> {
+pub(crate) struct Found {
     /// Relative to the folder, split by slashes. Where a name is none that a path can hold, as it can be shown.
-    pub(crate) path: &'a str,
+    pub(crate) path: String,
     pub(crate) kind: FileType,
-    pub(crate) stat: &'a Stat,
+    pub(crate) stamp: Stamp,
     /// A path can name it.
     pub(crate) nameable: bool,
 }
 
-/// Visits in no order; `name` is the folder's, for errors. `skip`: a name at the top that is left out. What vanishes
-/// meanwhile is left out too; a folder that cannot be read is an error, for what is in it would look deleted.
-pub(crate) fn visit(
-    top: BorrowedFd<'_>,
-    name: &str,
-    skip: Option<&str>,
-    visit: &mut dyn FnMut(&Found<'_>) -> Result<()>,
-) -> Result<()> {
-    struct Frame {
-        dir: Dir,
-        /// Of the path so far, slash included.
-        prefix: usize,
-        nameable: bool,
+/// Names of one folder whose stats are taken in one go.
+const AT_ONCE: usize = 512;
+/// From this many on the work is shared: a thread costs as much as some hundred stats.
+const WORTH_SHARING: usize = 1_024;
+const MAX_THREADS: usize = 4;
+
+/// A folder on the way.
+struct Folder {
+    open: OwnedFd,
+    /// With a slash at the end; empty at the top.
+    prefix: String,
+    nameable: bool,
+    depth: usize,
+}
+
+/// What is still to be done.
+enum Task {
+    /// A folder in an open one.
+    Enter(Arc<Folder>, CString),
+    Stat(Arc<Folder>, Vec<CString>),
+}
+
+#[derive(Default)]
+struct Shared {
+    tasks: Vec<Task>,
+    /// Tasks under way, which may add others.
+    busy: usize,
+    found: Vec<Found>,
+    failed: Option<Error>,
+}
+
+struct Walk<'a> {
+    /// The folder's, for errors.
+    name: &'a str,
+    shared: Mutex<Shared>,
+    news: Condvar,
+}
+
+/// All that is found, in no order; `name` is the folder's, for errors. `skip`: a name at the top that is left out. What
+/// vanishes meanwhile is left out too; a folder that cannot be read is an error, for what is in it would look deleted.
+pub(crate) fn visit(top: BorrowedFd<'_>, name: &str, skip: Option<&str>) -> Result<Vec<Found>> {
+    let walk = Walk { name, shared: Mutex::default(), news: Condvar::new() };
+    let open = open_name(top, ".", OFlags::RDONLY | OFlags::DIRECTORY).map_err(|errno| walk.failed("", errno))?;
+    let tasks = walk.read(&Arc::new(Folder { open, prefix: String::new(), nameable: true, depth: 1 }), skip)?;
+    walk.lock().tasks = tasks;
+    walk.run(|shared| shared.found.len() >= WORTH_SHARING && !shared.tasks.is_empty());
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get().min(MAX_THREADS));
+    if threads > 1 && !walk.lock().tasks.is_empty() {
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(|| walk.run(|_| false));
+            }
+            walk.run(|_| false);
+        });
     }
-    let mut path = String::new();
-    let failed = |path: &str, errno| {
-        let at = if path.is_empty() { name.to_owned() } else { format!("{name}/{path}") };
-        Error::from_errno(errno, at, "scanning")
-    };
-    let dir = open_name(top, ".", OFlags::RDONLY | OFlags::DIRECTORY).and_then(Dir::new);
-    let mut open = vec![Frame { dir: dir.map_err(|errno| failed("", errno))?, prefix: 0, nameable: true }];
-    loop {
-        let depth = open.len();
-        let Some(frame) = open.last_mut() else { return Ok(()) };
-        let entry = match frame.dir.read() {
-            None => {
-                open.pop();
+    walk.run(|_| false);
+    let shared = walk.shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    shared.failed.map_or(Ok(shared.found), Err)
+}
+
+impl Walk<'_> {
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failed(&self, path: &str, errno: Errno) -> Error {
+        let at = if path.is_empty() { self.name.to_owned() } else { format!("{}/{path}", self.name) };
+        Error::from_errno(errno, at.trim_end_matches('/'), "scanning")
+    }
+
+    /// Works until nothing is left, or `stop` says so.
+    fn run(&self, stop: impl Fn(&Shared) -> bool) {
+        let mut shared = self.lock();
+        loop {
+            if shared.failed.is_some() || stop(&shared) {
+                return;
+            }
+            let Some(task) = shared.tasks.pop() else {
+                if shared.busy == 0 {
+                    return;
+                }
+                shared = self.news.wait(shared).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            shared.busy += 1;
+            drop(shared);
+            let done = self.perform(task);
+            shared = self.lock();
+            shared.busy -= 1;
+            match done {
+                Ok((tasks, found)) => {
+                    shared.tasks.extend(tasks);
+                    shared.found.extend(found);
+                }
+                Err(error) => drop(shared.failed.get_or_insert(error)),
+            }
+            self.news.notify_all();
+        }
+    }
+
+    fn perform(&self, task: Task) -> Result<(Vec<Task>, Vec<Found>)> {
+        match task {
+            Task::Enter(above, name) => Ok((self.enter(&above, &name)?, Vec::new())),
+            Task::Stat(folder, names) => self.stat(&folder, names),
+        }
+    }
+
+    fn enter(&self, above: &Folder, name: &CStr) -> Result<Vec<Task>> {
+        let text = name.to_str().ok();
+        let prefix = format!("{}{}/", above.prefix, name.to_string_lossy());
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let open = match fs::openat(&above.open, name, flags, fs::Mode::empty()) {
+            Ok(open) => open,
+            // Gone, or swapped for something else: the next visit sees what it is.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(Vec::new()),
+            Err(errno) => return Err(self.failed(&prefix, errno)),
+        };
+        let nameable = above.nameable && text.is_some_and(is_valid_name);
+        self.read(&Arc::new(Folder { open, prefix, nameable, depth: above.depth + 1 }), None)
+    }
+
+    /// What is to be done for a folder's names.
+    fn read(&self, folder: &Arc<Folder>, skip: Option<&str>) -> Result<Vec<Task>> {
+        let failed = |errno| self.failed(&folder.prefix, errno);
+        let (mut tasks, mut names) = (Vec::new(), Vec::new());
+        for entry in Dir::read_from(&folder.open).map_err(failed)? {
+            let entry = match entry {
+                Ok(entry) => entry,
+                // The folder itself was removed meanwhile.
+                Err(Errno::NOENT) => break,
+                Err(errno) => return Err(failed(errno)),
+            };
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") || (skip.is_some() && name.to_str().ok() == skip) {
                 continue;
             }
-            Some(Ok(entry)) => entry,
-            // The folder itself was removed meanwhile.
-            Some(Err(Errno::NOENT)) => continue,
-            Some(Err(errno)) => return Err(failed(&path[..frame.prefix], errno)),
-        };
-        let entry_name = entry.file_name();
-        if matches!(entry_name.to_bytes(), b"." | b"..") {
-            continue;
-        }
-        let text = entry_name.to_str().ok();
-        if frame.prefix == 0 && skip.is_some() && text == skip {
-            continue;
-        }
-        path.truncate(frame.prefix);
-        let nameable = frame.nameable && text.is_some_and(is_valid_name);
-        path.push_str(&entry_name.to_string_lossy());
-        let folder = frame.dir.fd().map_err(|errno| failed(&path, errno))?;
-        let mut kind = entry.file_type();
-        let stat = match kind {
-            FileType::Directory => None,
-            _ => match fs::statat(folder, entry_name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => Some(stat),
-                Err(Errno::NOENT) => continue,
-                Err(errno) => return Err(failed(&path, errno)),
-            },
-        };
-        // Some file systems do not say what an entry is.
-        kind = stat.as_ref().map_or(kind, |stat| FileType::from_raw_mode(stat.st_mode));
-        if kind == FileType::Directory {
-            // Deeper than a path can be (a shell can make that): what is in there no path can name.
-            let too_deep = depth >= MAX_DEPTH;
-            match enter(folder, entry_name) {
-                Ok(_) if too_deep => {}
-                Ok(dir) => {
-                    path.push('/');
-                    let prefix = path.len();
-                    open.push(Frame { dir, prefix, nameable });
-                }
-                // Gone, or swapped for something else: the next visit sees what it is.
-                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
-                Err(errno) => return Err(failed(&path, errno)),
+            if entry.file_type() == FileType::Directory {
+                add_folder(folder, name, &mut tasks);
+            } else {
+                names.push(name.to_owned());
             }
-        } else if let Some(stat) = &stat {
-            visit(&Found { path: &path, kind, stat, nameable })?;
+            if names.len() == AT_ONCE {
+                tasks.push(Task::Stat(Arc::clone(folder), std::mem::take(&mut names)));
+            }
         }
+        if !names.is_empty() {
+            tasks.push(Task::Stat(Arc::clone(folder), names));
+        }
+        Ok(tasks)
+    }
+
+    fn stat(&self, folder: &Arc<Folder>, names: Vec<CString>) -> Result<(Vec<Task>, Vec<Found>)> {
+        let (mut tasks, mut found) = (Vec::new(), Vec::with_capacity(names.len()));
+        for name in names {
+            let stat = match fs::statat(&folder.open, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => stat,
+                Err(Errno::NOENT) => continue,
+                Err(errno) => return Err(self.failed(&format!("{}{}", folder.prefix, name.to_string_lossy()), errno)),
+            };
+            let kind = FileType::from_raw_mode(stat.st_mode);
+            if kind == FileType::Directory {
+                // Some file systems do not say what an entry is.
+                add_folder(folder, &name, &mut tasks);
+                continue;
+            }
+            let nameable = folder.nameable && name.to_str().is_ok_and(is_valid_name);
+            let path = format!("{}{}", folder.prefix, name.to_string_lossy());
+            found.push(Found { path, kind, stamp: Stamp::of(&stat), nameable });
+        }
+        Ok((tasks, found))
     }
 }
 
-fn enter(folder: BorrowedFd<'_>, name: &std::ffi::CStr) -> rustix::io::Result<Dir> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    fs::openat(folder.as_fd(), name, flags, Mode::empty()).and_then(Dir::new)
+/// Deeper than a path can be (a shell can make that): what is in there no path can name.
+fn add_folder(folder: &Arc<Folder>, name: &CStr, tasks: &mut Vec<Task>) {
+    if folder.depth < MAX_DEPTH {
+        tasks.push(Task::Enter(Arc::clone(folder), name.to_owned()));
+    }
 }
 
 /// Whether nothing but folders lies below `folder`.
 pub(crate) fn is_empty(folder: &OwnedFd) -> bool {
-    let mut empty = true;
-    let visited = visit(folder.as_fd(), "", None, &mut |_| {
-        empty = false;
-        Ok(())
-    });
-    empty && visited.is_ok()
+    visit(folder.as_fd(), "", None).is_ok_and(|found| found.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::*;
+
+    #[test]
+    fn finds_each_file_once_however_many_share_the_work() {
+        let dir = tempfile::tempdir().expect("tempdir");
+        let mut expected = Vec::new();
+        for number in 0..3_000 {
+            let folder = format!("{}/{}", number % 7, number % 3);
+            std::fs::create_dir_all(dir.path().join(&folder)).expect("folder");
+            let path = format!("{folder}/{number}");
+            std::fs::write(dir.path().join(&path), "").expect("file");
+            expected.push(path);
+        }
+        std::fs::create_dir_all(dir.path().join("empty/empty")).expect("folder");
+        std::fs::create_dir(dir.path().join("skipped")).expect("folder");
+        std::fs::write(dir.path().join("skipped/file"), "").expect("file");
+        std::os::unix::fs::symlink("0", dir.path().join("link")).expect("link");
+        expected.push("link".to_owned());
+        let open = File::open(dir.path()).expect("open");
+        let found = visit(open.as_fd(), "dir", Some("skipped")).expect("visit");
+        let mut paths: Vec<String> = found.into_iter().map(|found| found.path).collect();
+        paths.sort();
+        expected.sort();
+        assert_eq!(paths, expected);
+    }
+
+    #[test]
+    fn folders_alone_are_nothing() {
+        let dir = tempfile::tempdir().expect("tempdir");
+        std::fs::create_dir_all(dir.path().join("a/b")).expect("folders");
+        let open = OwnedFd::from(File::open(dir.path()).expect("open"));
+        assert!(is_empty(&open));
+        std::fs::write(dir.path().join("a/b/c"), "").expect("file");
+        assert!(!is_empty(&open));
+    }
 }

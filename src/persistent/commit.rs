@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use little_files::error::Result;
 use little_files::persistent::Commit;
 use napi::Env;
-use napi::bindgen_prelude::{Null, Object, Uint8Array};
+use napi::bindgen_prelude::{Null, Object, Uint8Array, spawn_blocking};
 use napi_derive::napi;
 
 use super::options::{NativeChange, NativeRefused};
@@ -133,9 +133,11 @@ impl NativeCommit {
     /// Drops the staged contents.
     #[napi]
     pub fn end(&self) {
-        // While a call runs they go with this object.
-        if let Ok(mut commit) = self.commit.try_lock() {
-            commit.take();
+        // While a call runs they go with this object. Thousands of files take their time: elsewhere.
+        if let Ok(mut commit) = self.commit.try_lock()
+            && let Some(commit) = commit.take()
+        {
+            spawn_blocking(move || drop(commit));
         }
     }
 }

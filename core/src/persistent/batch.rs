@@ -53,6 +53,14 @@ impl Batch {
         self.kept = kept;
     }
 
+    /// Removes it now, with all that is left in it.
+    pub(crate) fn remove(&mut self) {
+        if !steps::died() {
+            trash::unlink_tree(self.parent.as_fd(), &self.name);
+        }
+        self.kept = true;
+    }
+
     pub(crate) fn folder(&self) -> BorrowedFd<'_> {
         self.folder.as_fd()
     }

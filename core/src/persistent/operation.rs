@@ -279,7 +279,9 @@ impl Operation {
 
     /// Empties the checkout and forgets its base.
     pub fn reset(&mut self, cancel: &Cancel) -> Result<()> {
-        self.checkout.reset(cancel)
+        self.checkout.reset(cancel)?;
+        // From whatever source the next load comes.
+        self.lock.note("", self.checkout.session.flushes())
     }
 
     /// A first commit makes the folder that was not there.

@@ -76,25 +76,24 @@ impl Checkout {
         for row in rows.values_mut() {
             row.met = false;
         }
-        tree::visit(folder, &self.name, skip, &mut |found: &Found<'_>| {
-            if found.kind != FileType::RegularFile {
+        for Found { path, kind, stamp, nameable } in tree::visit(folder, &self.name, skip)? {
+            if kind != FileType::RegularFile {
                 // One that is new is nobody's content; its own name is no reason to keep a commit.
-                if found.nameable {
-                    odd.insert(found.path.to_owned(), Odd::NotRegular);
+                if nameable {
+                    odd.insert(path, Odd::NotRegular);
                 }
-                return Ok(());
+                continue;
             }
-            if !found.nameable {
-                odd.insert(found.path.to_owned(), Odd::Unnameable);
-                return Ok(());
+            if !nameable {
+                odd.insert(path, Odd::Unnameable);
+                continue;
             }
-            let row = rows.get_mut(found.path);
-            match row.filter(|row| row.seen.is_some_and(|seen| !seen.fresh && seen.stamp == Stamp::of(found.stat))) {
+            let row = rows.get_mut(&path);
+            match row.filter(|row| row.seen.is_some_and(|seen| !seen.fresh && seen.stamp == stamp)) {
                 Some(row) => row.met = true,
-                None => moved.push(found.path.to_owned()),
+                None => moved.push(path),
             }
-            Ok(())
-        })?;
+        }
         for path in moved {
             cancel.check()?;
             if let Looked::File(seen) = self.look(&path, cancel)? {

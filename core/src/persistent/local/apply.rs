@@ -157,12 +157,10 @@ impl Applying<'_> {
         expected: Option<(Stamp, bool)>,
     ) -> Result<(), NotApplied> {
         let name = leaf(&entry.path);
-        let Ok(like) = fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) else { return Err(NotApplied::Conflict) };
-        if FileType::from_raw_mode(like.st_mode) != FileType::RegularFile {
+        let Ok(there) = fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) else { return Err(NotApplied::Conflict) };
+        if FileType::from_raw_mode(there.st_mode) != FileType::RegularFile {
             return Err(NotApplied::Conflict);
         }
-        let new = open_name(self.staging, &entry.staged, OFlags::RDONLY)?;
-        steps::dress(&new, &like)?;
         match steps::exchange(self.staging, &entry.staged, parent, name) {
             Ok(()) => {
                 if self.is_base(entry, &entry.staged, expected)? {

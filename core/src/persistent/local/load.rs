@@ -42,27 +42,25 @@ impl LocalStore {
     /// Gives all that the source holds.
     pub(crate) fn load(&self, checkout: &Checkout, incoming: &mut Incoming, cancel: &Cancel) -> Result<()> {
         let mut moved = Vec::new();
-        let mut skipped = 0;
-        tree::visit(self.source.folder(), &checkout.name, Some(RESERVED), &mut |found: &Found<'_>| {
-            let base = checkout.rows.get(found.path).and_then(|row| row.base.as_ref());
-            if found.kind != FileType::RegularFile || !found.nameable {
-                skipped += 1;
+        for Found { path, kind, stamp, nameable } in tree::visit(self.source.folder(), &checkout.name, Some(RESERVED))?
+        {
+            let base = checkout.rows.get(&path).and_then(|row| row.base.as_ref());
+            if kind != FileType::RegularFile || !nameable {
+                incoming.skipped += 1;
                 // Not content; but where content was it is no deletion either.
                 if base.is_some() {
-                    incoming.same.insert(found.path.into());
+                    incoming.same.insert(path.into());
                 }
-                return Ok(());
+                continue;
             }
-            let tag = tag_of(&Stamp::of(found.stat));
+            let tag = tag_of(&stamp);
             let same = base.is_some_and(|base| base.tag.as_deref() == Some(tag.as_str()));
-            if same && !incoming.discard.contains(found.path) {
-                incoming.same.insert(found.path.into());
+            if same && !incoming.discard.contains(&path) {
+                incoming.same.insert(path.into());
             } else {
-                moved.push(found.path.to_owned());
+                moved.push(path);
             }
-            Ok(())
-        })?;
-        incoming.skipped += skipped;
+        }
         let folder = open_name(self.source.folder(), ".", OFlags::RDONLY | OFlags::DIRECTORY);
         let root = RootDir::new(folder.map_err(|errno| self.failed(errno))?, checkout.session.host.resolver);
         for path in moved {

@@ -101,6 +101,7 @@ impl LocalStore {
     pub(crate) fn apply(&self, checkout: &mut Checkout, commit: &mut Commit, cancel: &Cancel) -> Result<()> {
         let journals = Journals::make(self.source.folder()).map_err(|errno| self.failed(errno))?;
         let compared = self.compare(commit)?;
+        self.dress(commit)?;
         cancel.check()?;
         let flushes = checkout.session.flushes();
         if flushes {
@@ -135,7 +136,7 @@ impl LocalStore {
         steps::step().map_err(|errno| self.failed(errno))?;
         let tags = self.tags(&staged)?;
         checkout.stored(commit, None, false, tags)?;
-        commit.batch.keep(false);
+        commit.batch.remove();
         for entry in &journal.entries {
             if entry.new.is_none() {
                 applying.prune(&entry.path);
@@ -183,6 +184,20 @@ impl LocalStore {
             }
         }
         if conflicts.is_empty() { Ok(compared) } else { Err(conflict_error(&self.dir, &conflicts)) }
+    }
+
+    /// Gives staged files the modes, and the owners where we may, of those that they replace; before they are flushed.
+    fn dress(&self, commit: &Commit) -> Result<()> {
+        let applying = self.applying_in(self.source.folder());
+        for entry in commit.entries.iter().filter(|entry| entry.base.is_some()) {
+            let Some(staged) = &entry.staged else { continue };
+            if let Target::File(like) = applying.target(&entry.path).map_err(|errno| self.failed(errno))? {
+                open_name(commit.batch.folder(), staged, OFlags::RDONLY)
+                    .and_then(|file| steps::dress(file, &like))
+                    .map_err(|errno| self.failed(errno))?;
+            }
+        }
+        Ok(())
     }
 
     /// What the source calls each file that a commit has put there; nothing where it is another one already.

@@ -88,6 +88,11 @@ pub(crate) fn sync_file(file: impl AsFd) -> Result<()> {
 
 /// The mode, and the owner where we may, of the file that is replaced.
 pub(crate) fn dress(file: impl AsFd, like: &fs::Stat) -> Result<()> {
+    let now = fs::fstat(&file)?;
+    let alike = |stat: &fs::Stat| (stat.st_mode, stat.st_uid, stat.st_gid);
+    if alike(&now) == alike(like) {
+        return Ok(());
+    }
     step()?;
     fs::fchmod(&file, Mode::from_raw_mode(like.st_mode & 0o7777))?;
     let (uid, gid) = (fs::Uid::from_raw(like.st_uid), fs::Gid::from_raw(like.st_gid));
