@@ -118,8 +118,8 @@ fn too_long(tree: &Tree, path: &HarnessPath) -> Error {
 fn compiling(pattern: &str) -> Duration {
     const KIB: usize = 1024;
     let fits = |limit| regex::RegexBuilder::new(&format!("^({pattern})$")).size_limit(limit).build().is_ok();
-    let classes = [(16 * KIB, 10), (64 * KIB, 40), (512 * KIB, 400)];
-    let micros = classes.into_iter().find(|(limit, _)| fits(*limit)).map_or(10_000, |(_, micros)| micros);
+    let classes = [(16 * KIB, 30), (64 * KIB, 100), (512 * KIB, 1_000)];
+    let micros = classes.into_iter().find(|(limit, _)| fits(*limit)).map_or(20_000, |(_, micros)| micros);
     Duration::from_micros(micros)
 }
 
