@@ -3,14 +3,15 @@
 use little_files::version::{FileVersion, Versioned};
 use little_files::write::{PendingWrite, WriteOptions};
 use napi::Env;
-use napi::bindgen_prelude::Object;
+use napi::bindgen_prelude::{Either, Object};
 use napi_derive::napi;
 
 use crate::cancel::flag_of;
-use crate::failure::closed;
+use crate::failure::{Failure, closed};
 use crate::options::{NativeWriteOptions, NativeWritten, number, whole};
-use crate::run::{run, run_cancellable};
+use crate::run::{outcome, run, run_cancellable};
 use crate::session::{CancelArgument, NativeSession};
+use crate::staged::{Staged, Stages};
 
 /// What stands at a path.
 #[napi(object, object_from_js = false)]
@@ -150,15 +151,76 @@ impl NativeSession {
             if let Some(bytes) = bytes.take() {
                 pending.push(&bytes)?;
             }
-            let written = pending.publish()?.into();
-            let outcome = pending.outcome().ok_or_else(|| closed("write"))?;
-            Ok(NativeVersionedWrite {
-                written,
-                version: outcome.version.to_string(),
-                operation: if outcome.created { "create" } else { "update" }.to_owned(),
-                before: outcome.before_text(),
-            })
+            NativeVersionedWrite::publish(pending)
         })
+    }
+
+    /// The same in batches. Checks the path; stages nothing yet.
+    #[napi(ts_return_type = "NativeVersionedWriting | Failure")]
+    pub fn begin_write_versioned(
+        &self,
+        path: String,
+        options: NativeVersionedWriteOptions,
+        cancel: CancelArgument<'_>,
+    ) -> Either<Failure, NativeVersionedWriting> {
+        let flag = flag_of(cancel.as_deref());
+        let begun =
+            self.session().and_then(|session| PendingWrite::begin(&session, &path, options.try_into()?, flag.clone()));
+        outcome(begun.map(|pending| NativeVersionedWriting { staged: Staged::new(Writing(pending), flag) }))
+    }
+}
+
+impl NativeVersionedWrite {
+    fn publish(pending: &mut PendingWrite) -> little_files::error::Result<Self> {
+        let written = pending.publish()?.into();
+        let outcome = pending.outcome().ok_or_else(|| closed("write"))?;
+        Ok(Self {
+            written,
+            version: outcome.version.to_string(),
+            operation: if outcome.created { "create" } else { "update" }.to_owned(),
+            before: outcome.before_text(),
+        })
+    }
+}
+
+struct Writing(PendingWrite);
+
+impl Stages for Writing {
+    type Published = NativeVersionedWrite;
+
+    fn push(&mut self, batch: &[u8]) -> little_files::error::Result<()> {
+        self.0.push(batch)
+    }
+
+    fn publish(&mut self) -> little_files::error::Result<NativeVersionedWrite> {
+        NativeVersionedWrite::publish(&mut self.0)
+    }
+}
+
+/// A write in batches that may keep to a version. Dropped or aborted, it leaves nothing.
+#[napi]
+pub struct NativeVersionedWriting {
+    staged: Staged<Writing>,
+}
+
+#[napi]
+impl NativeVersionedWriting {
+    /// Appends; `batch` is copied before this returns.
+    #[napi(ts_args_type = "batch: Uint8Array", ts_return_type = "Promise<null | Failure>")]
+    pub fn push<'env>(&self, env: &'env Env, batch: &[u8]) -> napi::Result<Object<'env>> {
+        self.staged.push(env, batch)
+    }
+
+    /// Appends the last batch, if any, and publishes.
+    #[napi(ts_return_type = "Promise<NativeVersionedWrite | Failure>")]
+    pub fn finish<'env>(&self, env: &'env Env, batch: Option<&[u8]>) -> napi::Result<Object<'env>> {
+        self.staged.finish(env, batch)
+    }
+
+    /// Drops what was staged; resolves when it is gone.
+    #[napi(ts_return_type = "Promise<null | Failure>")]
+    pub fn abort<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
+        self.staged.abort(env)
     }
 }
 

@@ -442,6 +442,12 @@ export interface NativeSession {
     options: NativeVersionedWriteOptions,
     cancel?: NativeCancel,
   ): Promise<NativeVersionedWrite | Failure>;
+  /** The same in batches. Checks the path; stages nothing yet. */
+  beginWriteVersioned(
+    path: string,
+    options: NativeVersionedWriteOptions,
+    cancel?: NativeCancel,
+  ): NativeVersionedWriting | Failure;
   /** Literal edits, all against the text as it was, none overlapping another, all or none. In this order: FS_INVALID_OPTION
    * (no edits, an empty oldString, one equal to its newString), FS_STALE_VERSION (also for a missing file when ifVersion is
    * given; else FS_NOT_FOUND), FS_TOO_LARGE (over 64 MiB), FS_NOT_TEXT, FS_EDIT_NOT_FOUND, FS_AMBIGUOUS_EDIT (says how many
@@ -511,6 +517,13 @@ export interface NativeVersionedWrite {
   operation: "create" | "update";
   /** Absent for a new file, for what is not text or longer than `beforeBytes`. */
   before?: string;
+}
+
+/** Used like NativeWrite. */
+export interface NativeVersionedWriting {
+  push(batch: Uint8Array): Promise<null | Failure>;
+  finish(batch?: Uint8Array): Promise<NativeVersionedWrite | Failure>;
+  abort(): Promise<null>;
 }
 
 export interface NativeEdit {

@@ -1,7 +1,7 @@
 // The native calls below the tools, each made as the session or the turn that a FileWriter belongs to.
 import type { FileWriter } from "../../index.js";
 import { type Cancellation, settled } from "../cancellation.js";
-import { HarnessFileError, describe } from "../errors.js";
+import { HarnessFileError, describe, unwrap } from "../errors.js";
 import { checkPath, type Writer } from "../file-options.js";
 import { behind } from "../file-writer.js";
 import type {
@@ -16,7 +16,11 @@ import type {
   NativeVersionedWrite,
 } from "../native.js";
 import type { SessionCore } from "../session-core.js";
-import { encoded } from "./encoded.js";
+import { TextSource } from "../source/memory.js";
+import { upload } from "../upload.js";
+
+/** Characters of a text that is written in one go. */
+const AT_ONCE = 256 * 1024;
 
 export type Guard = { readonly ifVersion?: string; readonly ifNoneMatch?: true };
 
@@ -80,9 +84,14 @@ export class Access {
       fallbackMediaType: "text/plain",
       ...(more.beforeBytes !== undefined && { beforeBytes: more.beforeBytes }),
     };
-    return this.call("write", path, more.signal, async (native, checked, cancellation) =>
-      native.writeVersioned(checked, await encoded(text), options, cancellation?.native),
-    );
+    return this.call("write", path, more.signal, async (native, checked, cancellation) => {
+      if (text.length <= AT_ONCE) {
+        return native.writeVersioned(checked, Buffer.from(text), options, cancellation?.native);
+      }
+      // In batches, so that the loop keeps turning however long it is.
+      const write = unwrap(native.beginWriteVersioned(checked, options, cancellation?.native));
+      return upload(new TextSource(text), write, cancellation);
+    });
   }
 
   async edit(

@@ -47,6 +47,13 @@ impl Session {
         self.settle(&name, facts, digest, still_fresh)
     }
 
+    /// Whether we wrote the file that has this stamp, as far as a stamp can tell.
+    pub(crate) fn has_recorded(&self, path: &HarnessPath, stamp: &Stamp) -> Result<bool> {
+        let name = path.to_string();
+        let row = self.host.index.read(|connection| index::row(connection, self.instance, &name))?;
+        Ok(row.is_some_and(|facts| facts.stamp == *stamp))
+    }
+
     /// A file whose stamp proved nothing was hashed: its facts hold, or they are forgotten.
     fn settle(&self, name: &str, facts: Facts, digest: Digest, still_fresh: bool) -> Result<Option<Facts>> {
         let holds = facts.digest == digest;

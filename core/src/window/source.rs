@@ -57,10 +57,11 @@ impl<'a> Source<'a> {
     pub(crate) fn open_at(session: &'a Session, path: &HarnessPath, cancel: &Cancel) -> Result<Self> {
         let (file, mut stat) = session.root_of(path).open_file(path)?;
         let mut stamp = Stamp::of(&stat);
-        if stamp.size > SMALL_BYTES
-            && let Some(pause) = stamp.settles_in()
+        if let Some(pause) = stamp.settles_in()
+            && (stamp.size > SMALL_BYTES || !session.has_recorded(path, &stamp)?)
         {
-            // Hashing it would take longer.
+            // Hashing a long one would take longer; and one that is not ours is known by its stamp alone later on, so that
+            // it must not have a digest in its version now: an unchanged file has one version.
             std::thread::sleep(pause);
             stat = fs::fstat(&file).map_err(|errno| Error::from_errno(errno, path, "reading"))?;
             stamp = Stamp::of(&stat);
