@@ -172,7 +172,9 @@ impl Checkout {
         for _ in 0..3 {
             let (file, stat) = match self.root().open_file(&full) {
                 Ok(opened) => opened,
-                // Gone, or something else by now: the next scan sees what it is.
+                // Gone since it was scanned: a new change, which the next scan sees.
+                Err(error) if matches!(error.code, Code::NotFound | Code::NotDirectory) => return Ok(Ok(())),
+                // Something else by now.
                 Err(error) => return Ok(Err(error)),
             };
             let file = File::from(file);

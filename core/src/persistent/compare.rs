@@ -69,7 +69,7 @@ impl Checkout {
                 let row = self.row_mut(&path);
                 row.seen = looked.seen();
                 row.advance(Some(held), now);
-            } else if self.is_base(&path, looked) || incoming.discard.contains(&path) {
+            } else if (self.is_base(&path, looked) && !self.was_removed(&path)) || incoming.discard.contains(&path) {
                 steps.push(Step { path, held: Some(held), staged, before: looked });
             } else {
                 self.note_conflict(incoming, &path, TheirState::Conflict, Some(held), staged.as_deref(), looked)?;
@@ -119,6 +119,11 @@ impl Checkout {
             self.note_conflict(incoming, path, TheirState::Conflict, None, None, looked)?;
         }
         Ok(())
+    }
+
+    /// Ours of a conflict without a base was removed: it may have been a deletion of theirs, so it stays one.
+    fn was_removed(&self, path: &str) -> bool {
+        self.rows.get(path).is_some_and(|row| row.is_conflict() && row.base.is_none())
     }
 
     /// A file of the store that had no place is gone from it: the conflict above it ends with the last of them.
