@@ -15,7 +15,16 @@ const addonSources = [
   "core/src",
   "scripts/setup.mjs",
 ];
-const scriptSources = ["ts", "index.d.ts", "client.d.ts", "tsconfig.json", "package.json", "scripts/setup.mjs"];
+const scriptSources = [
+  "ts",
+  "index.d.ts",
+  "client.d.ts",
+  "postgres.d.ts",
+  "s3.d.ts",
+  "tsconfig.json",
+  "package.json",
+  "scripts/setup.mjs",
+];
 
 export async function setup({ force = false } = {}) {
   const installed = isInstalled();
@@ -56,6 +65,7 @@ async function buildScripts() {
     ...compiledEntries(),
     "--platform=node",
     "--format=esm",
+    "--external=@aws-sdk/client-s3", // a peer, loaded when it is needed
     "--dir=.cache/bundle",
   ]);
   rmSync(join(root, "dist"), { recursive: true, force: true });
