@@ -1,0 +1,136 @@
+// A proxy before the server that reads along, so that a connection can be cut at any query, or an answer be lost after the
+// server did what it was asked to.
+import { once } from "node:events";
+import net from "node:net";
+
+export class Proxy {
+  /** Called with { text, n, writes } for each query, before the server gets it; "cut" or "lose" ends the connection there. */
+  onQuery = undefined;
+  /** Nobody gets through. */
+  #down = false;
+  #server;
+  #links = new Set();
+  /** Queries so far. */
+  queries = [];
+
+  static async open(port) {
+    const proxy = new Proxy();
+    proxy.#server = net.createServer((client) => proxy.#link(client, port));
+    proxy.#server.listen(0, "127.0.0.1");
+    await once(proxy.#server, "listening");
+    return proxy;
+  }
+
+  get port() {
+    return this.#server.address().port;
+  }
+
+  set down(down) {
+    this.#down = down;
+    if (down) for (const link of this.#links) link.cut();
+  }
+
+  /** Until the server has done with all that those who are gone had sent it. */
+  async settle() {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 3);
+    });
+    while ([...this.#links].some((link) => link.isLeft)) {
+      await new Promise((resolve) => {
+        setTimeout(resolve, 2);
+      });
+    }
+  }
+
+  async close() {
+    this.down = true;
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+
+  #link(client, port) {
+    if (this.#down) return client.destroy();
+    const link = new Link(client, net.connect(port, "127.0.0.1"), (text, writes) => {
+      this.queries.push(text);
+      const action = this.onQuery?.({ text, writes, n: this.queries.length });
+      return action;
+    });
+    this.#links.add(link);
+    link.ended.then(() => this.#links.delete(link));
+  }
+}
+
+class Link {
+  #client;
+  #server;
+  #ask;
+  #started = false;
+  #writes = false;
+  #text = "";
+  #losing = false;
+  #fromClient = Buffer.alloc(0);
+  #fromServer = Buffer.alloc(0);
+  isLeft = false;
+
+  constructor(client, server, ask) {
+    this.#client = client;
+    this.#server = server;
+    this.#ask = ask;
+    for (const socket of [client, server]) socket.setNoDelay(true).on("error", () => {});
+    client.on("data", (data) => this.#sent(data));
+    client.on("close", () => {
+      this.isLeft = true;
+      server.end(); // it does what it got, and then leaves
+    });
+    server.on("data", (data) => this.#answered(data));
+    server.on("close", () => client.destroy());
+    this.ended = once(server, "close");
+  }
+
+  cut() {
+    this.#client.destroy();
+    this.#server.destroy();
+  }
+
+  #sent(data) {
+    this.#fromClient = Buffer.concat([this.#fromClient, data]);
+    for (;;) {
+      const rest = this.#fromClient;
+      const head = this.#started ? 1 : 0; // the first message has no type
+      if (rest.length < head + 4) return;
+      const length = head + rest.readUInt32BE(head);
+      if (rest.length < length) return;
+      const message = rest.subarray(0, length);
+      this.#fromClient = rest.subarray(length);
+      if (!this.#pass(this.#started ? String.fromCharCode(message[0]) : "", message)) return this.cut();
+      this.#started = true;
+    }
+  }
+
+  #pass(type, message) {
+    if (type === "P") this.#text = message.toString("utf8", 6, message.indexOf(0, 6));
+    if (type === "Q") this.#text = message.toString("utf8", 5, message.length - 1);
+    if (type === "Q" || type === "S") {
+      if (this.#text.startsWith("BEGIN")) this.#writes = this.#text.includes("READ WRITE");
+      const action = this.#ask(this.#text, this.#writes);
+      if (action === "cut") return false;
+      if (action === "lose") this.#losing = true;
+    }
+    if (!this.#server.destroyed) this.#server.write(message);
+    return true;
+  }
+
+  #answered(data) {
+    if (!this.#losing) {
+      if (!this.#client.destroyed) this.#client.write(data);
+      return;
+    }
+    this.#fromServer = Buffer.concat([this.#fromServer, data]);
+    while (this.#fromServer.length >= 5) {
+      const length = 1 + this.#fromServer.readUInt32BE(1);
+      if (this.#fromServer.length < length) return;
+      if (this.#fromServer[0] === 0x5a) return this.cut(); // "Z": it is done
+      this.#fromServer = this.#fromServer.subarray(length);
+    }
+  }
+}
