@@ -37,8 +37,25 @@ export class Download {
         await this.#incoming.put(file.path, joined(file, parts), file.content);
       });
     }
-    for (const file of files) {
-      if (file.bytes > CHUNK_BYTES) await this.#incoming.put(file.path, this.#chunks(file), file.content);
+    for (const file of files) if (file.bytes > CHUNK_BYTES) await this.#stream(file);
+  }
+
+  /** A failure of ours is told as it is, and not as one of a content. */
+  async #stream(file: Stored): Promise<void> {
+    const chunks = this.#chunks(file);
+    let failure: { readonly error: unknown } | undefined;
+    const watched = async function* (): AsyncGenerator<Uint8Array> {
+      try {
+        yield* chunks;
+      } catch (error) {
+        failure = { error };
+        throw error;
+      }
+    };
+    try {
+      await this.#incoming.put(file.path, watched(), file.content);
+    } catch (error) {
+      throw failure === undefined ? error : (failure as { readonly error: unknown }).error;
     }
   }
 

@@ -3,8 +3,14 @@
 import { once } from "node:events";
 import net from "node:net";
 
+/** "Z": the server has done what it was asked to. */
+const READY = 0x5a;
+
 export class Proxy {
-  /** Called with { text, n, writes } for each query, before the server gets it; "cut" or "lose" ends the connection there. */
+  /**
+   * Called with { text, n, writes } for each query before the server gets it, which waits for its promise. "cut": the connection
+   * ends here; "lose": once the server has done it, without its answer; "hangup": after the answer.
+   */
   onQuery = undefined;
   /** Nobody gets through. */
   #down = false;
@@ -52,8 +58,7 @@ export class Proxy {
     if (this.#down) return client.destroy();
     const link = new Link(client, net.connect(port, "127.0.0.1"), (text, writes) => {
       this.queries.push(text);
-      const action = this.onQuery?.({ text, writes, n: this.queries.length });
-      return action;
+      return this.onQuery?.({ text, writes, n: this.queries.length });
     });
     this.#links.add(link);
     link.ended.then(() => this.#links.delete(link));
@@ -67,7 +72,9 @@ class Link {
   #started = false;
   #writes = false;
   #text = "";
-  #losing = false;
+  /** How the connection ends with the next answer. */
+  #end;
+  #work = Promise.resolve();
   #fromClient = Buffer.alloc(0);
   #fromServer = Buffer.alloc(0);
   isLeft = false;
@@ -77,14 +84,18 @@ class Link {
     this.#server = server;
     this.#ask = ask;
     for (const socket of [client, server]) socket.setNoDelay(true).on("error", () => {});
-    client.on("data", (data) => this.#sent(data));
+    client.on("data", (data) => {
+      this.#work = this.#work.then(() => this.#sent(data));
+    });
     client.on("close", () => {
       this.isLeft = true;
-      server.end(); // it does what it got, and then leaves
+      this.#work.then(() => server.end()); // it does what it got, and then leaves
     });
     server.on("data", (data) => this.#answered(data));
     server.on("close", () => client.destroy());
-    this.ended = once(server, "close");
+    this.ended = new Promise((resolve) => {
+      server.once("close", resolve);
+    });
   }
 
   cut() {
@@ -92,7 +103,7 @@ class Link {
     this.#server.destroy();
   }
 
-  #sent(data) {
+  async #sent(data) {
     this.#fromClient = Buffer.concat([this.#fromClient, data]);
     for (;;) {
       const rest = this.#fromClient;
@@ -102,34 +113,32 @@ class Link {
       if (rest.length < length) return;
       const message = rest.subarray(0, length);
       this.#fromClient = rest.subarray(length);
-      if (!this.#pass(this.#started ? String.fromCharCode(message[0]) : "", message)) return this.cut();
+      if (!(await this.#pass(this.#started ? String.fromCharCode(message[0]) : "", message))) return this.cut();
       this.#started = true;
     }
   }
 
-  #pass(type, message) {
+  async #pass(type, message) {
     if (type === "P") this.#text = message.toString("utf8", 6, message.indexOf(0, 6));
     if (type === "Q") this.#text = message.toString("utf8", 5, message.length - 1);
     if (type === "Q" || type === "S") {
       if (this.#text.startsWith("BEGIN")) this.#writes = this.#text.includes("READ WRITE");
-      const action = this.#ask(this.#text, this.#writes);
+      const action = await this.#ask(this.#text, this.#writes);
       if (action === "cut") return false;
-      if (action === "lose") this.#losing = true;
+      this.#end = action;
     }
     if (!this.#server.destroyed) this.#server.write(message);
     return true;
   }
 
   #answered(data) {
-    if (!this.#losing) {
-      if (!this.#client.destroyed) this.#client.write(data);
-      return;
-    }
+    if (this.#end !== "lose" && !this.#client.destroyed) this.#client.write(data);
+    if (this.#end === undefined) return;
     this.#fromServer = Buffer.concat([this.#fromServer, data]);
     while (this.#fromServer.length >= 5) {
       const length = 1 + this.#fromServer.readUInt32BE(1);
       if (this.#fromServer.length < length) return;
-      if (this.#fromServer[0] === 0x5a) return this.cut(); // "Z": it is done
+      if (this.#fromServer[0] === READY) return this.#client.end(() => this.cut());
       this.#fromServer = this.#fromServer.subarray(length);
     }
   }
