@@ -48,6 +48,14 @@ class Outside {
   write(key, content, more = {}) {
     this.#call("write", key, Buffer.from(content), more);
   }
+  /** `held`: name → content. */
+  fill(prefix, held) {
+    this.#call(
+      "fill",
+      prefix,
+      [...held].map(([name, content]) => [name, Buffer.from(content)]),
+    );
+  }
   remove(key) {
     this.#call("remove", key);
   }
@@ -82,6 +90,13 @@ async function answer() {
       return { etag: ETag, bytes: ContentLength, metadata: Metadata, contentType: ContentType };
     },
     write: (Key, Body, more) => send("PutObject", { Key, Body, ...more }).then(() => undefined),
+    async fill(prefix, contents) {
+      const rest = contents.values();
+      const writer = async () => {
+        for (const [name, Body] of rest) await send("PutObject", { Key: prefix + name, Body });
+      };
+      await Promise.all(Array.from({ length: 16 }, writer));
+    },
     remove: (Key) => send("DeleteObject", { Key }).then(() => undefined),
     uploads: async () => (await send("ListMultipartUploads", {})).Uploads?.map(({ Key }) => Key) ?? [],
   };

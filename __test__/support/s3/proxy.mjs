@@ -5,7 +5,7 @@ import http from "node:http";
 const keyOf = (path) => path.split("/").slice(2).map(decodeURIComponent).join("/");
 
 export class Proxy {
-  /** What was asked: { method, key, query, commits, answered }. `commits`: it makes or removes an object. */
+  /** What was asked: { method, key, query, headers, commits, status }. `commits`: it makes or removes an object. */
   requests = [];
   #faults = [];
   #server;
@@ -39,7 +39,8 @@ export class Proxy {
    *   "after"   the server has applied it, and the connection is cut before the answer
    *   "midway"  the connection is cut in the middle of the answer's body
    *   "kill-before", "kill-after"  this process is killed at those moments
-   *   { status, code }  the server's part is played: it refuses
+   *   { status, code, headers }  the server's part is played: it refuses
+   *   a function        is called, and then all goes well
    * Gives a function that takes the fault away.
    */
   fail(k, how, { of = (request) => request.commits, times = 1 } = {}) {
@@ -51,12 +52,12 @@ export class Proxy {
   }
 
   #fault(record) {
-    for (const fault of this.#faults) {
-      if (!fault.of(record)) continue;
+    const struck = this.#faults.filter((fault) => {
+      if (!fault.of(record)) return false;
       fault.left--;
-      if (fault.left <= 0 && fault.left > -fault.times) return fault.how;
-    }
-    return undefined;
+      return fault.left <= 0 && fault.left > -fault.times;
+    });
+    return struck[0]?.how;
   }
 
   async #handle(request, response) {
@@ -67,12 +68,14 @@ export class Proxy {
     const part = query.partNumber !== undefined || query.uploads !== undefined;
     const aborts = request.method === "DELETE" && query.uploadId !== undefined;
     const commits = object && ["PUT", "POST", "DELETE"].includes(request.method) && !part && !aborts;
-    const record = { method: request.method, key: keyOf(path), query, commits, answered: false };
+    const { method, headers } = request;
+    const record = { method, key: keyOf(path), query, headers, commits };
     this.requests.push(record);
     const how = this.#fault(record);
     if (how === "kill-before") process.kill(process.pid, "SIGKILL");
     if (how === "before") return void request.socket.destroy();
     if (how?.status !== undefined) return refuse(request, response, how);
+    if (typeof how === "function") await how();
     this.#forward(request, response, record, how);
   }
 
@@ -88,7 +91,6 @@ export class Proxy {
         return void request.socket.destroy();
       }
       response.writeHead(answer.statusCode, answer.rawHeaders);
-      record.answered = true;
       record.status = answer.statusCode;
       if (how === "midway") {
         const [first] = await answer.take(1).toArray();
@@ -114,9 +116,9 @@ export class Proxy {
   }
 }
 
-async function refuse(request, response, { status, code }) {
+async function refuse(request, response, { status, code, headers }) {
   for await (const _ of request);
-  response.writeHead(status, { "content-type": "application/xml" });
+  response.writeHead(status, { "content-type": "application/xml", ...headers });
   response.end(
     request.method === "HEAD"
       ? ""

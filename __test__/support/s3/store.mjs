@@ -59,6 +59,10 @@ class S3Store {
     this.outside.remove(this.prefix(user) + name);
   }
 
+  key(name, user) {
+    return this.prefix(user) + name;
+  }
+
   fail(k, when) {
     return this.proxy.fail(k, when);
   }
