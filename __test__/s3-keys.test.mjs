@@ -6,7 +6,7 @@ import { newS3Store } from "./support/s3/store.mjs";
 
 const lists = ({ query }) => query["list-type"] === "2";
 const gets = ({ method, query }) => method === "GET" && !lists({ query });
-const loadedOf = (events) => events.filter(({ type }) => type === "harness.persistent_dir.loaded").at(-1).metadata;
+const loadedOf = (events) => events.findLast(({ type }) => type === "harness.persistent_dir.loaded").metadata;
 
 test("1,050 objects come in page by page; a turn with nothing changed lists them and asks for nothing else", async (t) => {
   const store = await newS3Store()(t);

@@ -51,13 +51,15 @@ export class Proxy {
     };
   }
 
+  /** Every fault counts it, whichever strikes. */
   #fault(record) {
-    const struck = this.#faults.filter((fault) => {
-      if (!fault.of(record)) return false;
+    let how;
+    for (const fault of this.#faults) {
+      if (!fault.of(record)) continue;
       fault.left--;
-      return fault.left <= 0 && fault.left > -fault.times;
-    });
-    return struck[0]?.how;
+      if (fault.left <= 0 && fault.left > -fault.times) how ??= fault.how;
+    }
+    return how;
   }
 
   async #handle(request, response) {
