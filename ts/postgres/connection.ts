@@ -30,21 +30,14 @@ const PAUSE_MS = 15;
 export class Connection {
   readonly #client: Client;
   readonly #signal: AbortSignal | undefined;
-  /** Rejects when the call is aborted or the connection is lost. */
-  readonly #over: Promise<never>;
-  #end: (error: unknown) => void = ignore;
-  #isOver = false;
+  /** Who waits for an answer. A promise to race against would keep every answer until the connection ends. */
+  readonly #waiting = new Set<(error: unknown) => void>();
+  /** Why there is nothing more to be had: the call was aborted, or the connection is lost. */
+  #over: { readonly error: unknown } | undefined;
 
   private constructor(client: Client, signal: AbortSignal | undefined) {
     this.#client = client;
     this.#signal = signal;
-    this.#over = new Promise((_, reject) => {
-      this.#end = (error) => {
-        this.#isOver = true;
-        reject(error);
-      };
-    });
-    this.#over.catch(ignore);
     client.on?.("error", this.#end);
     signal?.addEventListener("abort", this.#abort);
   }
@@ -70,11 +63,18 @@ export class Connection {
 
   readonly #abort = (): void => this.#end(this.#signal?.reason);
 
+  readonly #end = (error: unknown): void => {
+    this.#over ??= { error };
+    for (const reject of this.#waiting) reject(error);
+  };
+
   async query<Row = never>(text: string, values?: unknown[]): Promise<Row[]> {
-    if (this.#isOver) return this.#over;
-    const asked = this.#client.query(text, values);
-    asked.catch(ignore);
-    const { rows } = await Promise.race([asked, this.#over]);
+    if (this.#over !== undefined) throw this.#over.error;
+    const { rows } = await new Promise<{ rows: unknown[] }>((resolve, reject) => {
+      this.#waiting.add(reject);
+      const over = (): boolean => this.#waiting.delete(reject);
+      this.#client.query(text, values).finally(over).then(resolve, reject);
+    });
     return rows as Row[];
   }
 
@@ -89,7 +89,7 @@ export class Connection {
 
   /** Ends the transaction after a failure, whose error is the one to tell. */
   async rollBack(error: unknown): Promise<void> {
-    if (this.#isOver || isLost(error)) return this.release(error);
+    if (this.#over !== undefined || isLost(error)) return this.release(error);
     try {
       await this.query("ROLLBACK");
     } catch (broken) {
