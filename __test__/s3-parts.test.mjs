@@ -24,9 +24,9 @@ const isEnd = ({ method, query }) => method === "POST" && query.uploadId !== und
 /** The same bytes each time, never all of them in memory. */
 async function* content(bytes, salt = "") {
   const block = Buffer.alloc(1 << 20);
-  for (let at = 0; at < bytes; at += block.length) {
-    block.fill(`${salt}${at};`);
-    yield Uint8Array.prototype.slice.call(block, 0, Math.min(block.length, bytes - at));
+  for (let done = 0; done < bytes; done += block.length) {
+    block.fill(`${salt}${done};`);
+    yield Uint8Array.prototype.slice.call(block, 0, Math.min(block.length, bytes - done));
   }
 }
 

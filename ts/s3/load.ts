@@ -28,15 +28,26 @@ export async function loadPrefix(
     return bucket.ask("ListObjectsV2", { Prefix: prefix, EncodingType: "url", ...more }, signal);
   };
   const above = new FilesAbove();
-  for (let page: Page | undefined = await ask(); page !== undefined;) {
-    const next: Promise<Page> | undefined = page.IsTruncated === true ? ask(page.NextContinuationToken) : undefined;
+  for (let page = await ask(); ;) {
+    const next = nextOf(page, ask);
     next?.catch(ignore); // seen below, unless the load fails before
     const listed = listedOf(page, prefix).map((entry) => (above.includes(entry.path) ? unnamable(entry) : entry));
     const states = await incoming.list(listed);
     const wanted = listed.filter((_, at) => states[at] === "wanted");
     await forEach(wanted, concurrency, (entry) => fetchInto(incoming, bucket, entry, signal));
+    if (next === undefined) return;
     page = await next;
   }
+}
+
+/** Asked for while this one is worked on. What is not listed counts as gone, so that a listing must not end early. */
+function nextOf(
+  { IsTruncated, NextContinuationToken: token }: Page,
+  ask: (token: string) => Promise<Page>,
+): Promise<Page> | undefined {
+  if (IsTruncated !== true) return undefined;
+  if (token === undefined) throw new Error("The listing ends early, and does not say how it goes on");
+  return ask(token);
 }
 
 function listedOf({ Contents = [], EncodingType }: Page, prefix: string): Listed[] {

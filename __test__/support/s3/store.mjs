@@ -30,6 +30,7 @@ class S3Store {
   atomic = false;
   detects = true;
   faults = ["before", "after"];
+  #heal = () => {};
 
   constructor(spec) {
     this.spec = spec;
@@ -63,8 +64,10 @@ class S3Store {
     return this.prefix(user) + name;
   }
 
+  /** In place of the one before. */
   fail(k, when) {
-    return this.proxy.fail(k, when);
+    this.#heal();
+    return (this.#heal = this.proxy.fail(k, when));
   }
   failLoad() {
     return this.proxy.fail(1, "before", { of: ({ query }) => query["list-type"] === "2", times: Infinity });
