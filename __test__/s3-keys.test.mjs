@@ -42,6 +42,24 @@ test("1,050 objects come in page by page; a turn with nothing changed lists them
   assertHolds(filesOf(h.checkout), wanted);
 });
 
+test("many requests at once warn of nothing", async (t) => {
+  const store = await newS3Store()(t);
+  if (store === undefined) return;
+  const warnings = [];
+  const warned = ({ name, message }) => void (name.startsWith("NodeVersionSupport") || warnings.push(message));
+  process.on("warning", warned);
+  t.after(() => process.off("warning", warned));
+  const h = await withStore(t, store);
+  const { signal } = new AbortController();
+  const change = async (files) => {
+    for (let n = 0; n < 40; n++) await files.write(at(`${n}`), `${n}`);
+  };
+  assertLanded((await inTurn(h.main, change, { signal })).persistence, { created: 40 });
+  const other = await withStore(t, store);
+  await inTurn(other.main, undefined, { signal });
+  assert.deepEqual(warnings, []);
+});
+
 test("what a commit sent is not fetched back", async (t) => {
   const store = await newS3Store()(t);
   if (store === undefined) return;

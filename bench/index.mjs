@@ -4,11 +4,13 @@ import { json } from "./json.mjs";
 import { markdown } from "./harness.mjs";
 import { offload } from "./offload.mjs";
 import { packaged } from "./packaged.mjs";
+import { postgres } from "./postgres.mjs";
+import { s3 } from "./s3.mjs";
 import { small } from "./small.mjs";
 import { stream } from "./stream.mjs";
 import { track } from "./track.mjs";
 
-const groups = { small, stream, json, offload, track, packaged };
+const groups = { small, stream, json, offload, track, s3, postgres, packaged };
 const quick = process.argv.includes("--quick");
 const named = process.argv.slice(2).filter((arg) => !arg.startsWith("--"));
 const unknown = named.filter((name) => !(name in groups));

@@ -1,4 +1,5 @@
 // The requests that are made of a bucket.
+import { listen, unlisten } from "../cancellation.js";
 import { RequestFailed, isMissing } from "./failure.js";
 import { type Operation, type Operations, commandOf } from "./sdk.js";
 
@@ -24,9 +25,23 @@ export class Bucket {
   async ask<Name extends Operation>(operation: Name, input: Input<Name>, signal: Signal): Promise<Output<Name>> {
     const command = await commandOf(operation, { Bucket: this.name, ...input });
     try {
-      return (await this.#client.send(command, signal && { abortSignal: signal })) as Output<Name>;
+      return (await this.#send(command, signal)) as Output<Name>;
     } catch (error) {
       throw new RequestFailed(operation, error);
+    }
+  }
+
+  /** The client listens to a signal for each request, and Node warns of a signal that many listen to: each gets its own. */
+  async #send(command: object, signal: Signal): Promise<unknown> {
+    if (signal === undefined) return this.#client.send(command);
+    const own = new AbortController();
+    const ending = { abort: () => own.abort(signal.reason) };
+    if (signal.aborted) ending.abort();
+    listen(signal, ending);
+    try {
+      return await this.#client.send(command, { abortSignal: own.signal });
+    } finally {
+      unlisten(signal, ending);
     }
   }
 
