@@ -53,6 +53,9 @@ function checkVersions() {
 }
 
 function checkFiles() {
-  const files = ["dist/index.js", "index.d.ts", "binding.cjs", "README.md", "LICENSE"];
+  const entries = Object.values(manifest.exports).flatMap((entry) =>
+    Object.values(typeof entry === "object" ? entry : {}),
+  );
+  const files = [...entries, "binding.cjs", "README.md", "LICENSE"];
   return files.filter((file) => !existsSync(join(root, file))).map((file) => `${file} is missing`);
 }

