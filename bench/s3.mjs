@@ -1,8 +1,8 @@
 // Persistent Dirs on S3, against a loop over the same client with as many requests at once. BENCH_S3=http://host:port names
 // another server than the one of the tests; its bucket "little-files" has to be there.
 import { randomUUID } from "node:crypto";
-import { mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdir, readFile, readdir } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { s3Dir } from "@little-stack/files/s3";
 import { BUCKET, prepareS3, startS3 } from "../scripts/engines/s3.mjs";
@@ -76,9 +76,12 @@ async function commits(client, quick) {
           for (const [name, content] of files) await turn.files.write(`${harnessDir}/${name}`, content);
           return { time: await timed(() => turn.finish()) };
         }),
-      async [loop]() {
-        const prefix = `${randomUUID()}/`;
-        return { time: await timed(() => each(files, ([name, content]) => put(client, prefix + name, content))) };
+      async [loop](folder) {
+        await each(files, async ([name, content]) => {
+          await mkdir(dirname(join(folder, name)), { recursive: true });
+          await nodeWrite(join(folder, name), content);
+        });
+        return { time: await timed(() => upload(client, folder, `${randomUUID()}/`)) };
       },
     },
     { rounds: quick ? 1 : 7 },
@@ -114,6 +117,14 @@ async function download(client, prefix, folder) {
     ContinuationToken = page.NextContinuationToken;
     if (ContinuationToken === undefined) return;
   }
+}
+
+/** What a careful loop does: looks at what is there, then sends each file unless it is there by now. */
+async function upload(client, folder, prefix) {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  await client.send(new ListObjectsV2Command({ Bucket: BUCKET, Prefix: prefix }));
+  const found = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  await each(found, async (file) => put(client, prefix + relative(folder, file), await readFile(file)));
 }
 
 function put(client, Key, Body) {

@@ -103,8 +103,8 @@ function condition({ conditional }: Target, { base, path }: OutgoingChange): Con
   throw new PersistentDirConflict([path]);
 }
 
-function head({ bucket, key, signal }: Target): Promise<Held> {
-  return bucket.askOf("HeadObject", key, signal);
+function head({ bucket, key, requests, signal }: Target): Promise<Held> {
+  return requests.during(1, () => bucket.askOf("HeadObject", key, signal));
 }
 
 /** Whether it is our content. */

@@ -27,14 +27,17 @@ const MAX_PREFIX_LENGTH = 900;
 
 export class S3Store implements Store {
   readonly kind = "s3";
+  /** Twice the requests: some changes are read from the disk, or recorded, while others are under way. */
   readonly concurrency: number;
+  readonly #requests: number;
   readonly #bucket: Bucket;
   readonly #prefix: Prefix;
   readonly #conditional: boolean;
   readonly #rooms = new WeakMap<CommitContext, { readonly requests: Room; readonly memory: Room }>();
 
   constructor({ client, bucket, prefix, concurrency, conditional }: S3Options) {
-    this.concurrency = concurrency;
+    this.concurrency = 2 * concurrency;
+    this.#requests = concurrency;
     this.#bucket = new Bucket(client, bucket);
     this.#prefix = prefix;
     this.#conditional = conditional;
@@ -48,7 +51,7 @@ export class S3Store implements Store {
     const { abortSignal: signal } = ctx;
     const prefix = this.#prefixFor(ctx);
     try {
-      await loadPrefix(this.#bucket, prefix, loading.begin(true), { concurrency: this.concurrency, signal });
+      await loadPrefix(this.#bucket, prefix, loading.begin(true), { concurrency: this.#requests, signal });
     } catch (error) {
       throw told("FS_LOAD_FAILED", this.#bucket.name, error);
     }
@@ -76,7 +79,7 @@ export class S3Store implements Store {
   #roomsOf(ctx: CommitContext): { readonly requests: Room; readonly memory: Room } {
     let rooms = this.#rooms.get(ctx);
     if (rooms === undefined) {
-      rooms = { requests: new Room(this.concurrency), memory: new Room(MAX_HELD_BYTES) };
+      rooms = { requests: new Room(this.#requests), memory: new Room(MAX_HELD_BYTES) };
       this.#rooms.set(ctx, rooms);
     }
     return rooms;
