@@ -3,11 +3,11 @@ import { ignore } from "../cancellation.js";
 import { HarnessFileError } from "../errors.js";
 import { forEach } from "../persistent/parallel.js";
 import type { Incoming } from "../persistent/store.js";
+import { batchesOf } from "./batches.js";
 import type { Connection } from "./connection.js";
 import type { Stored } from "./load.js";
 import { CHUNK_BYTES, type Tables, chunkOf, contentsOf } from "./tables.js";
 
-const FILES_AT_ONCE = 256;
 const PUTS_AT_ONCE = 8;
 
 interface Chunk {
@@ -98,23 +98,6 @@ export class Download {
     chunk.catch(ignore); // told when it is waited for
     return chunk;
   }
-}
-
-/** Each of at most as many bytes as a chunk has. */
-function batchesOf(files: readonly Stored[]): Stored[][] {
-  const batches: Stored[][] = [];
-  let room = 0;
-  for (const file of files) {
-    const last = batches.at(-1);
-    if (last === undefined || last.length === FILES_AT_ONCE || file.bytes > room) {
-      batches.push([file]);
-      room = CHUNK_BYTES;
-    } else {
-      last.push(file);
-    }
-    room -= file.bytes;
-  }
-  return batches;
 }
 
 function joined(file: Stored, parts: readonly Uint8Array[]): Uint8Array {

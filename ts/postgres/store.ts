@@ -26,8 +26,9 @@ export class PostgresStore implements Store {
 
   async load(ctx: LoadContext, loading: Loading): Promise<{ cursor?: unknown }> {
     const { harnessDir, abortSignal } = ctx;
+    const scope = this.#scope(ctx);
     try {
-      return await load(this.#pool, this.#tables, this.#scope(ctx), ctx, loading);
+      return await load(this.#pool, this.#tables, scope, ctx, loading);
     } catch (error) {
       abortSignal?.throwIfAborted();
       throw told("FS_LOAD_FAILED", `The Persistent Dir ${harnessDir} could not be loaded`, error, harnessDir);
@@ -36,8 +37,9 @@ export class PostgresStore implements Store {
 
   async commitAll(ctx: CommitContext, changes: Outgoing): Promise<Committed> {
     const { harnessDir, abortSignal } = ctx;
+    const scope = this.#scope(ctx);
     try {
-      return await commit(this.#pool, this.#tables, this.#scope(ctx), ctx, changes);
+      return await commit(this.#pool, this.#tables, scope, ctx, changes);
     } catch (error) {
       abortSignal?.throwIfAborted();
       const what = `The Persistent Dir ${harnessDir} could not be committed; its changes stay pending`;

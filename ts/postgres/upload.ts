@@ -1,19 +1,25 @@
 // Contents on their way out, as chunks under new names: nobody else sees them before the commit, so no lock is needed yet.
 import { randomUUID } from "node:crypto";
 import { ignore } from "../cancellation.js";
+import { forEach } from "../persistent/parallel.js";
 import type { OutgoingChange } from "../persistent/store.js";
+import { batchesOf } from "./batches.js";
 import type { Connection } from "./connection.js";
 import { CHUNK_BYTES, type Tables, putChunks } from "./tables.js";
 
-const FILES_AT_ONCE = 256;
+const READS_AT_ONCE = 8;
+
+interface Chunk {
+  readonly content: string;
+  readonly part: number;
+  readonly data: Uint8Array;
+}
 
 export class Upload {
   readonly #connection: Connection;
   readonly #tables: Tables;
   /** Path → the name of its content. */
   readonly contents = new Map<string, string>();
-  #values: unknown[] = [];
-  #held = 0;
   /** One query is under way while the next chunks are read. */
   #sending: Promise<unknown> = Promise.resolve();
 
@@ -23,38 +29,48 @@ export class Upload {
   }
 
   async run(changes: readonly OutgoingChange[]): Promise<void> {
-    for (const change of changes) {
-      const content = randomUUID();
-      this.contents.set(change.path, content);
-      if ((change.bytes ?? 0) > CHUNK_BYTES) await this.#stream(content, change);
-      else await this.#add(content, 0, await change.read());
+    for (const batch of batchesOf(changes)) {
+      const [first] = batch;
+      if (first !== undefined && (first.bytes ?? 0) > CHUNK_BYTES) await this.#stream(first);
+      else await this.#send(await this.#read(batch));
     }
-    await this.#send();
     await this.#sending;
   }
 
-  async #stream(content: string, change: OutgoingChange): Promise<void> {
+  async #read(batch: readonly OutgoingChange[]): Promise<Chunk[]> {
+    const chunks: Chunk[] = [];
+    await forEach(batch, READS_AT_ONCE, async (change) => {
+      const data = await change.read();
+      const content = this.#name(change);
+      if (data.byteLength > 0) chunks.push({ content, part: 0, data });
+    });
+    return chunks;
+  }
+
+  async #stream(change: OutgoingChange): Promise<void> {
+    const content = this.#name(change);
     let part = 0;
-    for await (const chunk of chunksOf(change.open())) await this.#add(content, part++, chunk);
+    for await (const data of chunksOf(change.open())) await this.#send([{ content, part: part++, data }]);
   }
 
-  async #add(content: string, part: number, data: Uint8Array): Promise<void> {
-    if (data.byteLength === 0) return;
-    const full = this.#held + data.byteLength > CHUNK_BYTES || this.#values.length >= 3 * FILES_AT_ONCE;
-    if (full) await this.#send();
-    this.#values.push(content, part, Buffer.from(data.buffer, data.byteOffset, data.byteLength));
-    this.#held += data.byteLength;
+  #name({ path }: OutgoingChange): string {
+    const content = randomUUID();
+    this.contents.set(path, content);
+    return content;
   }
 
-  async #send(): Promise<void> {
+  async #send(chunks: readonly Chunk[]): Promise<void> {
     await this.#sending;
-    const values = this.#values;
-    if (values.length === 0) return;
-    this.#values = [];
-    this.#held = 0;
-    this.#sending = this.#connection.query(putChunks(this.#tables, values.length / 3), values);
+    if (chunks.length === 0) return;
+    const values = chunks.flatMap(({ content, part, data }) => [content, part, asBuffer(data)]);
+    this.#sending = this.#connection.query(putChunks(this.#tables, chunks.length), values);
     this.#sending.catch(ignore); // told when it is waited for
   }
+}
+
+/** The client takes another view for a list of numbers. */
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /** Cuts a stream anew. Each chunk is its own: the client may still hold the one before. */
