@@ -124,6 +124,21 @@ test("an answer that is lost and tried again meets our own change: it has landed
   assertLanded((await inTurn(h.main)).persistence, {});
 });
 
+test("a deletion that is refused since the object is gone has landed", async (t) => {
+  const store = await newS3Store()(t);
+  if (store === undefined) return;
+  store.write("a", "old");
+  const h = await withStore(t, store);
+  await inTurn(h.main);
+  // moto answers 404; others say that the condition does not hold.
+  store.proxy.fail(1, () => {
+    store.remove("a");
+    return { status: 412, code: "PreconditionFailed" };
+  });
+  assertLanded((await inTurn(h.main, (files) => files.remove(at("a")))).persistence, { deleted: 1 });
+  assertHolds(store.read(), {});
+});
+
 test("an answer that is lost and tried again meets another one's change: a conflict", async (t) => {
   const store = await newS3Store({ client: { maxAttempts: 3 } })(t);
   if (store === undefined) return;

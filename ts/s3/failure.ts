@@ -80,18 +80,20 @@ export function told(
     if (error.code !== "FS_LOAD_FAILED" || error.code === code) return error;
     return new HarnessFileError(code, error.message.replace(/^\[\w+\] /, ""), { cause: error.cause });
   }
-  const [operation, reason, status, cause] =
-    error instanceof RequestFailed
-      ? [error.operation, error.reason, error.status, error.cause]
-      : ["The content", nameOf(error), undefined, error];
   const about = path === undefined ? "" : `, file ${path}`;
+  if (!(error instanceof RequestFailed)) {
+    return new HarnessFileError(code, `A content broke off in bucket ${bucket}${about} (${nameOf(error)})`, {
+      cause: error,
+    });
+  }
+  const { operation, reason, status, cause } = error;
   const answer = status === undefined ? reason : `${reason}, HTTP ${status}`;
-  const why = Object.hasOwn(WHY, reason) ? WHY[reason] : (general(status) ?? "there was no answer");
+  const why = Object.hasOwn(WHY, reason) ? WHY[reason] : general(status);
   return new HarnessFileError(code, `${operation} failed in bucket ${bucket}${about} (${answer}): ${why}`, { cause });
 }
 
 function general(status: number | undefined): string | undefined {
-  if (status === undefined) return undefined;
+  if (status === undefined) return "there was no answer";
   if (status === 503 || status === 429) return BUSY;
   if (status === 401 || status === 403) return WHY["AccessDenied"];
   if (status === 301 || status === 307) return REGION;

@@ -74,9 +74,9 @@ async function sendDeletion(target: Target, change: OutgoingChange): Promise<{ v
     await remove(condition(target, change));
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error;
-    if (isMissing(error)) return {}; // whoever did it
     if (isUnknownToServer(error)) return checkedDeletion(target, change, () => remove({}));
     if (!isRefused(error)) throw error;
+    if (isMissing(error) || (await head(target)) === undefined) return {}; // it is gone, whoever did it
     throw new PersistentDirConflict([change.path], { cause: error.cause });
   }
   return {};

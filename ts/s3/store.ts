@@ -20,6 +20,13 @@ export interface S3Options {
   readonly conditional: boolean;
 }
 
+/** By the changes of one commit. */
+interface Shared {
+  readonly prefix: string;
+  readonly requests: Room;
+  readonly memory: Room;
+}
+
 /** Of contents that one commit has in memory at once. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 /** So that the scope fits what is kept of it. */
@@ -33,7 +40,7 @@ export class S3Store implements Store {
   readonly #bucket: Bucket;
   readonly #prefix: Prefix;
   readonly #conditional: boolean;
-  readonly #rooms = new WeakMap<CommitContext, { readonly requests: Room; readonly memory: Room }>();
+  readonly #commits = new WeakMap<CommitContext, Shared>();
 
   constructor({ client, bucket, prefix, concurrency, conditional }: S3Options) {
     this.concurrency = 2 * concurrency;
@@ -59,30 +66,24 @@ export class S3Store implements Store {
   }
 
   async send(ctx: CommitContext, change: OutgoingChange): Promise<{ version?: string }> {
-    const key = this.#prefixFor(ctx) + change.path;
-    const rooms = this.#roomsOf(ctx);
-    const target = {
-      bucket: this.#bucket,
-      key,
-      conditional: this.#conditional,
-      signal: ctx.abortSignal,
-      ...rooms,
-    };
+    const { prefix, ...shared } = this.#sharedBy(ctx);
+    const where = { bucket: this.#bucket, key: prefix + change.path, conditional: this.#conditional };
     try {
-      return await send(target, change);
+      return await send({ ...where, ...shared, signal: ctx.abortSignal }, change);
     } catch (error) {
       if (isConflict(error)) throw error;
       throw told("FS_COMMIT_FAILED", this.#bucket.name, error, change.path);
     }
   }
 
-  #roomsOf(ctx: CommitContext): { readonly requests: Room; readonly memory: Room } {
-    let rooms = this.#rooms.get(ctx);
-    if (rooms === undefined) {
-      rooms = { requests: new Room(this.#requests), memory: new Room(MAX_HELD_BYTES) };
-      this.#rooms.set(ctx, rooms);
+  #sharedBy(ctx: CommitContext): Shared {
+    let shared = this.#commits.get(ctx);
+    if (shared === undefined) {
+      const rooms = { requests: new Room(this.#requests), memory: new Room(MAX_HELD_BYTES) };
+      shared = { prefix: this.#prefixFor(ctx), ...rooms };
+      this.#commits.set(ctx, shared);
     }
-    return rooms;
+    return shared;
   }
 
   #prefixFor({ extraBody, sessionId }: ScopeContext): string {

@@ -40,7 +40,7 @@ export class Proxy {
    *   "midway"  the connection is cut in the middle of the answer's body
    *   "kill-before", "kill-after"  this process is killed at those moments
    *   { status, code, headers }  the server's part is played: it refuses
-   *   a function        is called, and then all goes well
+   *   a function        is called, and may give one of those above; else all goes well
    * Gives a function that takes the fault away.
    */
   fail(k, how, { of = (request) => request.commits, times = 1 } = {}) {
@@ -73,11 +73,11 @@ export class Proxy {
     const { method, headers } = request;
     const record = { method, key: keyOf(path), query, headers, commits };
     this.requests.push(record);
-    const how = this.#fault(record);
+    const struck = this.#fault(record);
+    const how = typeof struck === "function" ? await struck() : struck;
     if (how === "kill-before") process.kill(process.pid, "SIGKILL");
     if (how === "before") return void request.socket.destroy();
     if (how?.status !== undefined) return refuse(request, response, how);
-    if (typeof how === "function") await how();
     this.#forward(request, response, record, how);
   }
 
