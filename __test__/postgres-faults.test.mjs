@@ -65,6 +65,7 @@ for (const action of ["cut", "lose", "hangup"]) {
       assertHolds(await h.read(), NEW, `k = ${k}`);
       assert.deepEqual(await pendingOf(h.main), []);
       await inTurn(h.main, () => assertHolds(filesOf(h.checkout), NEW));
+      assert.equal(h.pool.idleCount, h.pool.totalCount, "no client is kept");
       await h.close();
       if (!struck.yes) return t.diagnostic(`${k - 1} queries`);
     }

@@ -12,6 +12,7 @@ import {
   inTurn,
   leavePending,
   pendingOf,
+  withDirs,
 } from "./support/persistent/session.mjs";
 import { sleep, until } from "./support/process.mjs";
 import { TAKE_SCOPE } from "./support/postgres/outside.mjs";
@@ -209,6 +210,24 @@ cases("a load is aborted between chunks", async (t) => {
   h.proxy.onQuery = undefined;
   assert.ok(h.proxy.queries.filter((text) => text.startsWith("SELECT data")).length < 5);
   await inTurn(h.main, async (files) => assert.equal((await files.stat(at("large"))).bytes, 8_000_000));
+});
+
+cases("one signal for many dirs warns of nothing", async (t) => {
+  const warnings = [];
+  const hear = (warning) => warnings.push(warning);
+  process.on("warning", hear);
+  after(t, () => process.off("warning", hear));
+  const { pool } = suite;
+  const names = Array.from({ length: 14 }, (_, n) => `/persistent/d${n}`);
+  const dirs = names.map((harnessDir) => postgresDir({ pool, scope: `many ${harnessDir}`, harnessDir }));
+  const h = await withDirs(t, dirs);
+  const { signal } = new AbortController();
+  const turn = await h.main.beginTurn({ signal });
+  for (const name of names) await turn.files.write(`${name}/a`, "a");
+  assertLanded((await turn.finish({ signal })).persistence);
+  assertLanded(await h.persistence.commit({ signal }));
+  await sleep(1);
+  assert.deepEqual(warnings.map(String), []);
 });
 
 cases("no transaction may stand still for long: it would keep the scope from all others", async (t) => {

@@ -1,6 +1,6 @@
 // One client of the pool for as long as a load or commit needs it, and transactions on it.
 import { setTimeout as sleep } from "node:timers/promises";
-import { ignore } from "../cancellation.js";
+import { type Abortable, ignore, listen, unlisten } from "../cancellation.js";
 import { isContention, isLost } from "./failure.js";
 
 /** Of `pg`, as far as it is used here. */
@@ -27,7 +27,7 @@ const MAX_CONTENDED = 6;
 const MAX_LOST = 3;
 const PAUSE_MS = 15;
 
-export class Connection {
+export class Connection implements Abortable {
   readonly #client: Client;
   readonly #signal: AbortSignal | undefined;
   /** Who waits for an answer. A promise to race against would keep every answer until the connection ends. */
@@ -39,29 +39,32 @@ export class Connection {
     this.#client = client;
     this.#signal = signal;
     client.on?.("error", this.#end);
-    signal?.addEventListener("abort", this.#abort);
+    if (signal !== undefined) listen(signal, this);
+    if (signal?.aborted === true) this.abort();
   }
 
   static async open(pool: Pool, signal: AbortSignal | undefined): Promise<Connection> {
     signal?.throwIfAborted();
     const connecting = pool.connect();
     if (signal === undefined) return new Connection(await connecting, signal);
-    let abort = ignore;
+    let waiting: Abortable = { abort: ignore };
     const aborted = new Promise<never>((_, reject) => {
-      abort = () => reject(signal.reason as Error);
-      signal.addEventListener("abort", abort);
+      waiting = { abort: () => reject(signal.reason as Error) };
     });
+    listen(signal, waiting);
     try {
       return new Connection(await Promise.race([connecting, aborted]), signal);
     } catch (error) {
       connecting.then((client) => client.release(), ignore); // nobody else gives it back
       throw error;
     } finally {
-      signal.removeEventListener("abort", abort);
+      unlisten(signal, waiting);
     }
   }
 
-  readonly #abort = (): void => this.#end(this.#signal?.reason);
+  abort(): void {
+    this.#end(this.#signal?.reason);
+  }
 
   readonly #end = (error: unknown): void => {
     this.#over ??= { error };
@@ -80,7 +83,7 @@ export class Connection {
 
   /** `error`: the connection is of no use any more, or a query is still under way; the pool then closes it. */
   release(error?: unknown): void {
-    this.#signal?.removeEventListener("abort", this.#abort);
+    if (this.#signal !== undefined) unlisten(this.#signal, this);
     this.#client.release(error === undefined ? undefined : error instanceof Error ? error : true);
     this.#client.removeListener?.("error", this.#end);
     // The pool closes it, and it may yet tell of an error.
