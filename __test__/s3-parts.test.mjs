@@ -49,7 +49,7 @@ async function memoryOf(work) {
   return (most - before) / 2 ** 20;
 }
 
-test(`${LARGE >> 20} MiB out and in, in constant memory`, { timeout: TIMEOUT }, async (t) => {
+test(`${LARGE / 2 ** 20} MiB out and in, in constant memory`, { timeout: TIMEOUT }, async (t) => {
   const store = await newS3Store()(t);
   if (store === undefined) return;
   const h = await withStore(t, store);
