@@ -33,7 +33,7 @@ export async function prepareS3() {
 }
 
 const missing =
-  "no S3 server: moto could not be installed, for which Python 3.9 with venv is needed, and a package index";
+  "no S3 server: moto could not be installed, for which Python 3.10 with venv is needed, and a package index";
 
 /** Why no server can be started, or undefined. */
 export function missingS3() {
