@@ -5,12 +5,14 @@ import { markdown } from "./harness.mjs";
 import { offload } from "./offload.mjs";
 import { packaged } from "./packaged.mjs";
 import { persistent } from "./persistent.mjs";
+import { postgres } from "./postgres.mjs";
+import { s3 } from "./s3.mjs";
 import { small } from "./small.mjs";
 import { stream } from "./stream.mjs";
 import { tools } from "./tools.mjs";
 import { track } from "./track.mjs";
 
-const groups = { small, stream, json, offload, track, persistent, tools, packaged };
+const groups = { small, stream, json, offload, track, persistent, tools, s3, postgres, packaged };
 const quick = process.argv.includes("--quick");
 const named = process.argv.slice(2).filter((arg) => !arg.startsWith("--"));
 const unknown = named.filter((name) => !(name in groups));

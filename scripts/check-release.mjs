@@ -54,7 +54,7 @@ function checkVersions() {
 
 function checkFiles() {
   const entries = Object.values(manifest.exports).flatMap((entry) =>
-    entry.default ? [entry.default, entry.types] : [],
+    Object.values(typeof entry === "object" ? entry : {}),
   );
   const files = [...entries, "binding.cjs", "README.md", "LICENSE"];
   return files.filter((file) => !existsSync(join(root, file))).map((file) => `${file} is missing`);

@@ -21,6 +21,8 @@ const scriptSources = [
   "client.d.ts",
   "tools.d.ts",
   "pi.d.ts",
+  "postgres.d.ts",
+  "s3.d.ts",
   "tsconfig.json",
   "package.json",
   "scripts/setup.mjs",
@@ -65,6 +67,7 @@ async function buildScripts() {
     ...compiledEntries(),
     "--platform=node",
     "--format=esm",
+    "--external=@aws-sdk/client-s3", // a peer, loaded when it is needed
     "--dir=.cache/bundle",
   ]);
   rmSync(join(root, "dist"), { recursive: true, force: true });

@@ -3,6 +3,8 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { preparePostgres } from "./engines/postgres.mjs";
+import { prepareS3 } from "./engines/s3.mjs";
 import { checkEntries } from "./entries/check.mjs";
 import { setup } from "./setup.mjs";
 import { root, seconds, show, Stop } from "./steps.mjs";
@@ -10,6 +12,7 @@ import { checkTools } from "./tools.mjs";
 
 const groups = { rust, types, entries, js }; // the suites last, so that their count stands at the end
 const suiteTimeout = 300; // seconds for one suite; the longest work on purpose for a minute
+const engines = { postgres: preparePostgres, s3: prepareS3 }; // by the word in the names of the suites that run on them
 const report = ".cache/test/node.tap";
 
 export async function main(args) {
@@ -66,6 +69,7 @@ async function js(words) {
     .map((name) => `__test__/${name}`);
   if (suites.length === 0) throw new Stop(`No suite in __test__ is named like ${words.join(" ") || "*.test.mjs"}.`);
   mkdirSync(join(root, ".cache/test"), { recursive: true });
+  const notRun = await without(suites);
   const code = await show(process.execPath, [
     "--test",
     `--test-concurrency=${Math.max(2, availableParallelism() - 1)}`,
@@ -76,7 +80,18 @@ async function js(words) {
     `--test-reporter-destination=${report}`,
     ...suites,
   ]);
-  return { ok: code === 0, says: `${suites.length} suites` };
+  return { ok: code === 0, says: [`${suites.length} suites`, ...notRun].join(", ") };
+}
+
+/** Sets up the servers that suites need. Where one cannot be had its suites skip their tests, and fail in CI. */
+async function without(suites) {
+  const notRun = [];
+  for (const [name, prepare] of Object.entries(engines)) {
+    const some = suites.filter((suite) => new RegExp(`\\b${name}\\b`).test(suite));
+    const missing = some.length === 0 ? undefined : await prepare();
+    if (missing !== undefined) notRun.push(`${some.length} of them NOT RUN (${missing})`);
+  }
+  return notRun;
 }
 
 /** The closing lines of node's test runner: "# tests 12" and so on. */

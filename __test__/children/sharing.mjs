@@ -1,4 +1,5 @@
-// sharing.mjs DATADIR SOURCE SECONDS SEED NAME: one of several programs on one localDir, each with a dataDir of its own. In each
+// sharing.mjs DATADIR SOURCE SECONDS SEED NAME: one of several programs on one store, each with a dataDir of its own. SOURCE is the
+// folder of a localDir, or the spec of a store as support/persistent/stores.mjs describes it, with its `module`. In each
 // turn it adds one to a counter, writes its tag into a pair of files and makes a file of its own; a conflict is looked at, given
 // up ("theirs") and tried again. Says how often its turn landed, and everything that was not as it should be.
 import { localDir, localHost } from "@little-stack/files";
@@ -14,10 +15,15 @@ const failures = [];
 const mine = [];
 const wrong = (text) => failures.length < 20 && failures.push(text);
 
+const spec = source.startsWith("{") ? JSON.parse(source) : undefined;
+const dir =
+  spec === undefined
+    ? localDir({ harnessDir: DIR, sourceDir: source })
+    : (await import(spec.module)).openStore(spec).dir({ harnessDir: DIR });
 let host;
 let session;
 async function open() {
-  host = localHost({ dataDir, persistentDirs: [localDir({ harnessDir: DIR, sourceDir: source })] });
+  host = localHost({ dataDir, persistentDirs: [dir] });
   session = await host.sessions.getOrCreate({ id: name });
 }
 await open();

@@ -2,8 +2,9 @@
 // a new, empty store as support/persistent/stores.mjs describes it, or undefined after it skipped the test.
 //
 // A store of another make needs { dir, read, write, remove, atomic, detects }; `fail` and `faults` where it can be made to
-// fail, `calls` and `commitCalls` where it sees what is asked of it, `spec` ({ module, … }: its `openStore(spec)` opens the same
-// store) where another process can open it. What it lacks, the cases about that are left out.
+// fail, `failLoad` where `fail` leaves its loads alone, `calls` and `commitCalls` where it sees what is asked of it, `spec`
+// ({ module, … }: its `openStore(spec)` opens the same store) where another process can open it. What it lacks, the cases about
+// that are left out.
 import { test } from "node:test";
 import { withStore } from "./session.mjs";
 import * as committing from "./conformance/committing.mjs";

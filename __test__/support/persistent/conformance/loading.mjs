@@ -124,7 +124,7 @@ export function cases(it) {
       store.write("b", "new");
       const failure = new StoreFailure("down");
       store.failLoads?.push(failure);
-      const heal = store.failLoads ? () => {} : store.fail(1, "before");
+      const heal = store.failLoads ? () => {} : (store.failLoad?.() ?? store.fail(1, "before"));
       const error = await rejectsWith(h.main.beginTurn(), "FS_LOAD_FAILED");
       if (store.failLoads) assert.equal(error.cause, failure);
       assertHolds(filesOf(h.checkout), { a: "mine", b: "old" });

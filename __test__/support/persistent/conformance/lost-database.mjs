@@ -70,7 +70,8 @@ export function cases(it) {
       const fresh = await losesDatabase(h);
       const failures = Array.from({ length: 20 }, () => new Error("down"));
       store.failLoads?.push(...failures);
-      const heal = store.failLoads ? () => store.failLoads.splice(0) : store.fail(1, "before");
+      const failing = () => store.failLoad?.() ?? store.fail(1, "before");
+      const heal = store.failLoads ? () => store.failLoads.splice(0) : failing();
       const pending = await fresh.main.persistence.pending();
       const found = pending.find(({ path: name }) => name === at("new"));
       assert.ok(found, "what was written is listed");

@@ -1,0 +1,49 @@
+// A scope of the tables behind a Persistent Dir.
+import type { LoadContext } from "../../index.js";
+import type { CommitContext, Loading, Outgoing, ScopeContext, Store } from "../persistent/store.js";
+import { type Committed, commit } from "./commit.js";
+import type { Pool } from "./connection.js";
+import { told } from "./failure.js";
+import { load } from "./load.js";
+import type { ScopeOf } from "./options.js";
+import type { Tables } from "./tables.js";
+
+export class PostgresStore implements Store {
+  readonly kind = "postgres";
+  readonly #pool: Pool;
+  readonly #tables: Tables;
+  readonly #scope: ScopeOf;
+
+  constructor(pool: Pool, tables: Tables, scope: ScopeOf) {
+    this.#pool = pool;
+    this.#tables = tables;
+    this.#scope = scope;
+  }
+
+  scope(ctx: ScopeContext): string {
+    return `${this.#tables.name}/${this.#scope(ctx)}`;
+  }
+
+  async load(ctx: LoadContext, loading: Loading): Promise<{ cursor?: unknown }> {
+    const { harnessDir, abortSignal } = ctx;
+    const scope = this.#scope(ctx);
+    try {
+      return await load(this.#pool, this.#tables, scope, ctx, loading);
+    } catch (error) {
+      abortSignal?.throwIfAborted();
+      throw told("FS_LOAD_FAILED", `The Persistent Dir ${harnessDir} could not be loaded`, error, harnessDir);
+    }
+  }
+
+  async commitAll(ctx: CommitContext, changes: Outgoing): Promise<Committed> {
+    const { harnessDir, abortSignal } = ctx;
+    const scope = this.#scope(ctx);
+    try {
+      return await commit(this.#pool, this.#tables, scope, ctx, changes);
+    } catch (error) {
+      abortSignal?.throwIfAborted();
+      const what = `The Persistent Dir ${harnessDir} could not be committed; its changes stay pending`;
+      throw told("FS_COMMIT_FAILED", what, error, harnessDir);
+    }
+  }
+}

@@ -1,0 +1,113 @@
+// A load: the keys below the prefix, page by page, and the contents of what changed.
+import { ignore } from "../cancellation.js";
+import { forEach } from "../persistent/parallel.js";
+import type { Incoming } from "../persistent/store.js";
+import type { Bucket } from "./bucket.js";
+import type { Operations } from "./sdk.js";
+
+/** Up to here a content is collected before it is handed on: one call for each, and a connection that breaks is tried again. */
+const MAX_COLLECTED_BYTES = 1024 * 1024;
+const MAX_TRIES = 3;
+
+type Page = Operations["ListObjectsV2"][1];
+interface Listed {
+  readonly key: string;
+  readonly path: string;
+  readonly version?: string;
+}
+
+export async function loadPrefix(
+  bucket: Bucket,
+  prefix: string,
+  incoming: Incoming,
+  { concurrency, signal }: { readonly concurrency: number; readonly signal: AbortSignal | undefined },
+): Promise<void> {
+  const ask = (token?: string): Promise<Page> => {
+    const more = token === undefined ? {} : { ContinuationToken: token };
+    // URL encoding: a key may hold characters that XML cannot.
+    return bucket.ask("ListObjectsV2", { Prefix: prefix, EncodingType: "url", ...more }, signal);
+  };
+  const above = new FilesAbove();
+  for (let page = await ask(); ;) {
+    const next = nextOf(page, ask);
+    next?.catch(ignore); // seen below, unless the load fails before
+    const listed = listedOf(page, prefix).map((entry) => (above.includes(entry.path) ? unnamable(entry) : entry));
+    const states = await incoming.list(listed);
+    const wanted = listed.filter((_, at) => states[at] === "wanted");
+    await forEach(wanted, concurrency, (entry) => fetchInto(incoming, bucket, entry, signal));
+    if (next === undefined) return;
+    page = await next;
+  }
+}
+
+/** Asked for while this one is worked on. What is not listed counts as gone, so that a listing must not end early. */
+function nextOf(
+  { IsTruncated, NextContinuationToken: token }: Page,
+  ask: (token: string) => Promise<Page>,
+): Promise<Page> | undefined {
+  if (IsTruncated !== true) return undefined;
+  if (token === undefined) throw new Error("The listing ends early, and does not say how it goes on");
+  return ask(token);
+}
+
+function listedOf({ Contents = [], EncodingType }: Page, prefix: string): Listed[] {
+  const found: Listed[] = [];
+  for (const { Key, ETag } of Contents) {
+    if (Key === undefined) continue;
+    const key = EncodingType === "url" ? decoded(Key) : Key;
+    if (!key.startsWith(prefix)) continue;
+    found.push({ key, path: key.slice(prefix.length), ...(ETag !== undefined && { version: ETag }) });
+  }
+  return found;
+}
+
+function decoded(key: string): string {
+  try {
+    return decodeURIComponent(key.replaceAll("+", " "));
+  } catch {
+    return key; // not encoded after all
+  }
+}
+
+/** Keys come sorted, so the files that a path may lie below are among those before it that it begins with. */
+class FilesAbove {
+  #files: string[] = [];
+
+  /** Whether a file among the paths so far is a folder of this one. */
+  includes(path: string): boolean {
+    this.#files = this.#files.filter((file) => path.startsWith(file));
+    if (this.#files.some((file) => path[file.length] === "/")) return true;
+    if (path !== "" && !path.endsWith("/")) this.#files.push(path);
+    return false;
+  }
+}
+
+/** Nothing can be named so: it is counted with those that no path can be. */
+function unnamable(entry: Listed): Listed {
+  return { ...entry, path: `${entry.path}/` };
+}
+
+async function fetchInto(
+  incoming: Incoming,
+  bucket: Bucket,
+  { key, path, version }: Listed,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const object = await bucket.askOf("GetObject", key, signal);
+    if (object === undefined) return; // deleted since it was listed
+    const { Body, ContentLength = Infinity, ETag = version } = object;
+    let content: unknown = Body;
+    if (Body === undefined) {
+      content = new Uint8Array();
+    } else if (ContentLength <= MAX_COLLECTED_BYTES) {
+      try {
+        content = await Body.transformToByteArray();
+      } catch (error) {
+        if (tries < MAX_TRIES && signal?.aborted !== true) continue;
+        throw error;
+      }
+    }
+    return incoming.put(path, content, ETag);
+  }
+}
