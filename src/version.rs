@@ -155,6 +155,13 @@ impl NativeSession {
         })
     }
 
+    /// Makes a folder, and those above it.
+    #[napi(ts_return_type = "Promise<string | Failure>")]
+    pub fn make_folder<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
+        let session = self.session();
+        run(env, move || session.clone()?.make_folder(&path))
+    }
+
     /// The same in batches. Checks the path; stages nothing yet.
     #[napi(ts_return_type = "NativeVersionedWriting | Failure")]
     pub fn begin_write_versioned(

@@ -442,6 +442,8 @@ export interface NativeSession {
     options: NativeVersionedWriteOptions,
     cancel?: NativeCancel,
   ): Promise<NativeVersionedWrite | Failure>;
+  /** Makes a folder and those above it; one that is there is fine. Gives its path as on the disk. */
+  makeFolder(path: string): Promise<string | Failure>;
   /** The same in batches. Checks the path; stages nothing yet. */
   beginWriteVersioned(
     path: string,

@@ -48,6 +48,11 @@ impl Unflushed {
         }
     }
 
+    /// Folders were made on the way to `path`; the first `had` levels were there before.
+    pub(crate) fn made(&mut self, path: &HarnessPath, had: usize) {
+        self.folders.extend(changed_folders(path, had));
+    }
+
     /// A name was taken away.
     pub(crate) fn removed(&mut self, path: &HarnessPath) {
         let gone = |place: &Place| place.0 == path.root && place.1.starts_with(&path.segments);

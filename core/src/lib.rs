@@ -16,6 +16,7 @@ pub mod edit;
 pub mod error;
 mod event;
 mod flush;
+mod folder;
 pub mod grep;
 pub mod host;
 pub mod index;

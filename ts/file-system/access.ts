@@ -46,9 +46,31 @@ export class Access {
     const { core, writer } = this;
     return core.perform({ name, path, source: () => writer.source }, async () => {
       const checked = checkPath(path);
-      return core.cancellable(signal, async (cancellation) =>
-        settled(await work(core.native, checked, cancellation), cancellation),
-      );
+      return core.cancellable(signal, async (cancellation) => {
+        await core.persistent.access(checked, true, cancellation);
+        return settled(await work(core.native, checked, cancellation), cancellation);
+      });
+    });
+  }
+
+  /** The same for what changes a file: what the host writes in a Persistent Dir goes to its store at once. */
+  async #change<T extends { readonly written: { readonly path: string } }>(
+    name: string,
+    path: string,
+    signal: AbortSignal | undefined,
+    work: Call<T>,
+  ): Promise<T> {
+    const { core, writer } = this;
+    return core.perform({ name, path, source: () => writer.source }, async () => {
+      const checked = checkPath(path);
+      const dir = core.persistent.writable(checked, name);
+      return core.cancellable(signal, async (cancellation) => {
+        if (dir !== undefined) await core.persistent.access(checked, false, cancellation);
+        const changed = settled(await work(core.native, checked, cancellation), cancellation);
+        if (dir !== undefined && writer.turnId === undefined)
+          await core.persistent.commitPath(dir, changed.written.path, cancellation);
+        return changed;
+      });
     });
   }
 
@@ -84,7 +106,7 @@ export class Access {
       fallbackMediaType: "text/plain",
       ...(more.beforeBytes !== undefined && { beforeBytes: more.beforeBytes }),
     };
-    return this.call("write", path, more.signal, async (native, checked, cancellation) => {
+    return this.#change("write", path, more.signal, async (native, checked, cancellation) => {
       if (text.length <= AT_ONCE) {
         return native.writeVersioned(checked, Buffer.from(text), options, cancellation?.native);
       }
@@ -102,11 +124,16 @@ export class Access {
     signal: AbortSignal | undefined,
   ): Promise<NativeEdited> {
     const options = { ...this.writer, diffBytes, ...(ifVersion !== undefined && { ifVersion }) };
-    const edited = await this.call("edit", path, signal, (native, checked, cancellation) =>
+    const edited = await this.#change("edit", path, signal, (native, checked, cancellation) =>
       native.edit(checked, edits, options, cancellation?.native),
     );
     this.core.noteEdited(edited.written.path);
     return edited;
+  }
+
+  /** Makes a folder and those above it; one that is there is fine. Gives its path as on the disk. */
+  makeFolder(path: string): Promise<string> {
+    return this.call("createDir", path, undefined, (native, checked) => native.makeFolder(checked));
   }
 
   page(name: string, path: string, options: NativePageOptions, signal: AbortSignal | undefined): Promise<NativePage> {

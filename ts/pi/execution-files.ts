@@ -9,7 +9,6 @@ import { missing } from "../file-system/codes.js";
 import { WORKING_FOLDER, sessionPath } from "../file-system/session-path.js";
 import { append } from "./append.js";
 import { firstLines } from "./first-lines.js";
-import { makeDir } from "./make-dir.js";
 import { moveFile } from "./move-file.js";
 import { PiFailure, result } from "./result.js";
 
@@ -67,10 +66,10 @@ export function piExecutionFiles(session: HarnessSession<any>): PiFiles {
     exists: (given) => result(async () => (await missing(access.version(sessionPath(given), false))) !== undefined),
     createDir: (given) =>
       result(async () => {
-        await makeDir(access, sessionPath(given));
+        await access.makeFolder(sessionPath(given));
       }),
     remove: (given, options) => fileCall(given, (path) => files.remove(path, options)),
-    createTempDir: () => result(() => makeDir(access, `${TEMPORARY}/${randomUUID()}`)),
+    createTempDir: () => result(() => access.makeFolder(`${TEMPORARY}/${randomUUID()}`)),
     createTempFile: () => result(async () => (await files.write(`${TEMPORARY}/${randomUUID()}`, "")).path),
   };
 }
