@@ -16,7 +16,9 @@ async function open(t, commit = "after-turn") {
   fs.mkdirSync(source);
   fs.writeFileSync(path.join(source, "a.md"), "one\n");
   const host = await withHost(t, { persistentDirs: [localDir({ harnessDir: DIR, sourceDir: source, commit })] });
-  return { ...host, stored: (name) => fs.readFileSync(path.join(source, name), "utf8") };
+  // A handle that is not watched: the seam takes only ours.
+  const main = await host.host.sessions.getOrCreate({ id: "test" });
+  return { ...host, main, stored: (name) => fs.readFileSync(path.join(source, name), "utf8") };
 }
 
 test("the seam loads a dir before it reads or lists it", async (t) => {
