@@ -34,12 +34,12 @@ for (const kind of ["local", "streaming"]) {
       }),
     );
     assert.equal(result.status, "succeeded", result.error);
-    assert.equal(result.loaded, MIB << 20);
+    assert.equal(result.loaded, MIB * 2 ** 20);
     assert.deepEqual(result.changes, { created: 1, updated: 0, deleted: 0 });
     t.diagnostic(`${result.mib} MiB`);
     assert.ok(result.mib < 120, `${result.mib} MiB for a file of ${MIB} MiB`);
     const out = fs.openSync(path.join(source, "out.bin"), "r");
-    assert.equal(fs.fstatSync(out).size, MIB << 20);
+    assert.equal(fs.fstatSync(out).size, MIB * 2 ** 20);
     const chunk = Buffer.alloc(1 << 20);
     for (let n = 0; n < MIB; n++) {
       assert.equal(fs.readSync(out, chunk), chunk.length);
