@@ -101,7 +101,7 @@ function fill(file, spare) {
 // call that rejects has changed nothing, and one that resolves has written all.
 for (const what of ["replace", "create", "remove"]) {
   test(`whichever step meets the full disk: ${what}`, { timeout: 120_000 }, async (t) => {
-    const base = tmpfs(t, "2m");
+    const base = tmpfs(t, "4m"); // the log of the index has room to grow between the tries
     if (base === undefined) return;
     const h = await withHost(t, { base });
     const filler = path.join(base, "filler");
