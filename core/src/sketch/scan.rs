@@ -133,10 +133,9 @@ impl Default for Scanner {
 impl Scanner {
     /// Reads the next piece; false once it cannot be JSON or NDJSON any more.
     pub(crate) fn update(&mut self, bytes: &[u8], listener: &mut impl Listener) -> bool {
-        let mut at = 0;
         self.key_limit = listener.key_limit();
-        let fits = self.read(bytes, &mut at, listener);
-        self.base += at as u64;
+        let (fits, read) = self.read(bytes, listener);
+        self.base += read as u64;
         fits
     }
 
@@ -150,52 +149,54 @@ impl Scanner {
         self.base
     }
 
-    fn read(&mut self, bytes: &[u8], at: &mut usize, listener: &mut impl Listener) -> bool {
-        while let Some(&byte) = bytes.get(*at) {
+    /// Whether it may still be JSON or NDJSON, and how much was read.
+    fn read(&mut self, bytes: &[u8], listener: &mut impl Listener) -> (bool, usize) {
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
             match self.state {
                 // Strings and numbers are most of a text, so they are taken in one go as far as the piece has them.
                 State::InString { key } => {
-                    let plain = plain_length(&bytes[*at..]);
-                    self.keep_key(key, &bytes[*at..*at + plain]);
-                    *at += plain;
-                    let Some(&byte) = bytes.get(*at) else { return true };
-                    listener.place(self.base + *at as u64);
+                    let plain = plain_length(&bytes[at..]);
+                    self.keep_key(key, &bytes[at..at + plain]);
+                    at += plain;
+                    let Some(&byte) = bytes.get(at) else { return (true, at) };
+                    listener.place(self.base + at as u64);
                     if !self.leave_string(key, byte, listener) {
-                        return false;
+                        return (false, at);
                     }
-                    *at += 1;
+                    at += 1;
                 }
                 State::Number(mut digits) => {
-                    while let Some(next) = bytes.get(*at).and_then(|byte| digits.next(*byte)) {
+                    while let Some(next) = bytes.get(at).and_then(|byte| digits.next(*byte)) {
                         digits = next;
-                        *at += 1;
+                        at += 1;
                     }
                     self.state = State::Number(digits);
-                    if *at < bytes.len() {
+                    if at < bytes.len() {
                         if !digits.may_end() {
-                            return false;
+                            return (false, at);
                         }
-                        listener.place(self.base + *at as u64 - 1);
+                        listener.place(self.base + at as u64 - 1);
                         self.value_ended(Scalar::Number, listener);
                     }
                 }
                 State::Escape { .. } | State::Hex { .. } | State::Literal(..) => {
-                    listener.place(self.base + *at as u64);
+                    listener.place(self.base + at as u64);
                     if !self.step(byte, listener) {
-                        return false;
+                        return (false, at);
                     }
-                    *at += 1;
+                    at += 1;
                 }
                 _ => {
-                    listener.place(self.base + *at as u64);
+                    listener.place(self.base + at as u64);
                     if !self.between(byte, listener) {
-                        return false;
+                        return (false, at);
                     }
-                    *at += 1;
+                    at += 1;
                 }
             }
         }
-        true
+        (true, at)
     }
 
     /// How many values there were, once all has come: 1 is JSON, more is NDJSON. `None`: neither.
