@@ -14,6 +14,7 @@ use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
 use crate::persistent::NativePersistentDir;
+use crate::version::version;
 
 /// Of `localHost`.
 #[napi(object, object_to_js = false)]
@@ -91,10 +92,14 @@ pub struct NativeWriteOptions {
     pub artifact_metadata: Option<String>,
     /// sha256.
     pub if_match: Option<String>,
+    /// As a read, write or stat has given it.
+    pub if_version: Option<String>,
     /// Only if nothing is there.
     pub if_none_match: Option<bool>,
     /// The turn that it belongs to.
     pub turn_id: Option<String>,
+    /// The most bytes of a text before that are given back.
+    pub before_bytes: Option<f64>,
 }
 
 impl TryFrom<NativeWriteOptions> for WriteOptions {
@@ -114,8 +119,9 @@ impl TryFrom<NativeWriteOptions> for WriteOptions {
                 metadata: options.artifact_metadata,
             },
             if_match: digest(options.if_match.as_deref())?,
+            if_version: version(options.if_version.as_deref())?,
             if_none_match: options.if_none_match.unwrap_or(false),
-            ..Self::default()
+            keep_before: options.before_bytes.map_or(0, whole),
         })
     }
 }

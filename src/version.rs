@@ -1,14 +1,14 @@
 //! Versions of files, and writes that keep to one.
 
 use little_files::version::{FileVersion, Versioned};
-use little_files::write::{PendingWrite, WriteOptions};
+use little_files::write::PendingWrite;
 use napi::Env;
 use napi::bindgen_prelude::{Either, Object};
 use napi_derive::napi;
 
 use crate::cancel::flag_of;
 use crate::failure::{Failure, closed};
-use crate::options::{NativeWriteOptions, NativeWritten, number, whole};
+use crate::options::{NativeWriteOptions, NativeWritten, number};
 use crate::run::{outcome, run, run_cancellable};
 use crate::session::{CancelArgument, NativeSession};
 use crate::staged::{Staged, Stages};
@@ -34,61 +34,6 @@ impl From<Versioned> for NativeVersioned {
         let Versioned { path, kind, version, bytes, updated_at } = versioned;
         let (kind, version) = (kind.as_str().to_owned(), version.to_string());
         Self { path, kind, version, bytes: bytes.map(number), updated_at }
-    }
-}
-
-/// Of a write that keeps to a version.
-#[napi(object, object_to_js = false)]
-pub struct NativeVersionedWriteOptions {
-    /// Wins over the extension.
-    pub media_type: Option<String>,
-    /// Where the extension says nothing.
-    pub fallback_media_type: Option<String>,
-    /// Label for events.
-    pub source: String,
-    #[napi(ts_type = "'host' | 'tool' | 'message'")]
-    /// Which writer it is.
-    pub origin: String,
-    /// JSON text of an object.
-    pub metadata: Option<String>,
-    /// Marked or not, whatever the place.
-    pub artifact: Option<bool>,
-    /// For people.
-    pub artifact_name: Option<String>,
-    /// JSON text of an object.
-    pub artifact_metadata: Option<String>,
-    /// sha256.
-    pub if_match: Option<String>,
-    /// As a read, write or stat has given it.
-    pub if_version: Option<String>,
-    /// Only if nothing is there.
-    pub if_none_match: Option<bool>,
-    /// The turn that it belongs to.
-    pub turn_id: Option<String>,
-    /// The most bytes of a text before that are given back.
-    pub before_bytes: Option<f64>,
-}
-
-impl TryFrom<NativeVersionedWriteOptions> for WriteOptions {
-    type Error = little_files::error::Error;
-
-    fn try_from(options: NativeVersionedWriteOptions) -> little_files::error::Result<Self> {
-        let (if_version, keep_before) =
-            (version(options.if_version.as_deref())?, options.before_bytes.map_or(0, whole));
-        let plain = NativeWriteOptions {
-            media_type: options.media_type,
-            fallback_media_type: options.fallback_media_type,
-            source: options.source,
-            origin: options.origin,
-            metadata: options.metadata,
-            artifact: options.artifact,
-            artifact_name: options.artifact_name,
-            artifact_metadata: options.artifact_metadata,
-            if_match: options.if_match,
-            if_none_match: options.if_none_match,
-            turn_id: options.turn_id,
-        };
-        Ok(Self { if_version, keep_before, ..plain.try_into()? })
     }
 }
 
@@ -136,7 +81,7 @@ impl NativeSession {
         env: &'env Env,
         path: String,
         bytes: &[u8],
-        options: NativeVersionedWriteOptions,
+        options: NativeWriteOptions,
         cancel: CancelArgument<'_>,
     ) -> napi::Result<Object<'env>> {
         let flag = flag_of(cancel.as_deref());
@@ -167,7 +112,7 @@ impl NativeSession {
     pub fn begin_write_versioned(
         &self,
         path: String,
-        options: NativeVersionedWriteOptions,
+        options: NativeWriteOptions,
         cancel: CancelArgument<'_>,
     ) -> Either<Failure, NativeVersionedWriting> {
         let flag = flag_of(cancel.as_deref());
