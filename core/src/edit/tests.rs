@@ -118,11 +118,19 @@ fn a_change_within_the_clocks_tick_is_noticed() {
         let options = EditOptions { if_version: Some(version), ..EditOptions::default() };
         let stale = run_with(&open, vec![edit("two", "x")], options).expect_err("changed");
         assert_eq!(stale.code, Code::StaleVersion, "{round}");
-        // Content that is back is the version again.
-        open.put("a", b"one");
-        let options = EditOptions { if_version: Some(version), ..EditOptions::default() };
-        run_with(&open, vec![edit("one", "x")], options).expect("the same content");
     }
+}
+
+#[test]
+fn content_that_is_back_is_the_version_again() {
+    let open = open();
+    open.put("a", b"zero");
+    // Of a file that was written here the digest is known, however old its stamp is by now.
+    let version = run(&open, vec![edit("zero", "one")]).expect("edited").version;
+    open.put("a", b"two");
+    open.put("a", b"one");
+    let options = EditOptions { if_version: Some(version), ..EditOptions::default() };
+    run_with(&open, vec![edit("one", "x")], options).expect("the same content");
 }
 
 #[test]
