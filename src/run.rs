@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use little_files::cancel::Cancel;
 use little_files::error::{Code, Error, Result};
-use napi::bindgen_prelude::{Either, Object, ToNapiValue, spawn_blocking};
-use napi::{Env, JsDeferred};
+use napi::bindgen_prelude::{Either, JsValue, Object, ToNapiValue, spawn_blocking};
+use napi::{Env, JsDeferred, sys};
 use tokio::runtime::Handle;
 
 use crate::failure::Failure;
@@ -18,8 +18,10 @@ const LAST_PAUSE: Duration = Duration::from_millis(20);
 
 /// What a promise settles with.
 pub(crate) type Outcome<T> = Either<Failure, T>;
-type Resolver<T> = Box<dyn FnOnce(Env) -> napi::Result<Outcome<T>> + Send>;
-type Deferred<T> = JsDeferred<Outcome<T>, Resolver<T>>;
+/// Makes the JavaScript value, on its thread. One type for all results: else all that a promise needs is there once more
+/// for each of them.
+type Resolver = Box<dyn FnOnce(Env) -> napi::Result<sys::napi_value> + Send>;
+type Attempt = Box<dyn FnMut() -> Result<Resolver> + Send>;
 
 /// A value or a failure, for calls that answer at once.
 pub(crate) fn outcome<T>(result: Result<T>) -> Outcome<T> {
@@ -60,24 +62,32 @@ pub(crate) fn start<T: ToNapiValue + Send + 'static>(
     env: &Env,
     cancel: Cancel,
     patience: Patience,
-    attempt: impl FnMut() -> Result<T> + Send + 'static,
+    mut attempt: impl FnMut() -> Result<T> + Send + 'static,
 ) -> napi::Result<Object<'_>> {
-    let (deferred, promise) = env.create_deferred::<Outcome<T>, Resolver<T>>()?;
-    let job = Job { attempt: Box::new(attempt), deferred, cancel, patience, since: Instant::now(), pause: FIRST_PAUSE };
+    begin(env, cancel, patience, Box::new(move || attempt().map(resolver)))
+}
+
+fn resolver<T: ToNapiValue + Send + 'static>(value: T) -> Resolver {
+    Box::new(move |env| Ok(value.into_unknown(&env)?.raw()))
+}
+
+fn begin(env: &Env, cancel: Cancel, patience: Patience, attempt: Attempt) -> napi::Result<Object<'_>> {
+    let (deferred, promise) = env.create_deferred()?;
+    let job = Job { attempt, deferred, cancel, patience, since: Instant::now(), pause: FIRST_PAUSE };
     spawn_blocking(move || job.run());
     Ok(promise)
 }
 
-struct Job<T: ToNapiValue> {
-    attempt: Box<dyn FnMut() -> Result<T> + Send>,
-    deferred: Deferred<T>,
+struct Job {
+    attempt: Attempt,
+    deferred: JsDeferred<sys::napi_value, Resolver>,
     cancel: Cancel,
     patience: Patience,
     since: Instant,
     pause: Duration,
 }
 
-impl<T: ToNapiValue + Send + 'static> Job<T> {
+impl Job {
     fn run(mut self) {
         match guarded(&mut self.attempt) {
             Err(error) if error.is_held() && self.cancel.check().is_err() => self.settle(Err(Error::aborted())),
@@ -94,11 +104,11 @@ impl<T: ToNapiValue + Send + 'static> Job<T> {
         }
     }
 
-    fn settle(self, result: Result<T>) {
+    fn settle(self, result: Result<Resolver>) {
         let Self { attempt, deferred, .. } = self;
         // What it staged goes before the caller hears of a failure.
         drop(attempt);
-        deferred.resolve(Box::new(move |_| Ok(outcome(result))));
+        deferred.resolve(result.unwrap_or_else(|error| resolver(Failure::from(error))));
     }
 
     fn later(mut self) {
