@@ -5,9 +5,10 @@ import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { tryHarnessToolContext } from "@little-stack/files";
-import { rejectsWith, withHost } from "./support/host.mjs";
+import { rejectsWith, tempDir, withHost } from "./support/host.mjs";
 import { onBackends } from "./support/backends.mjs";
-import { fifo, link, plant, sha256 } from "./support/tree.mjs";
+import { lastJson, runChild } from "./support/process.mjs";
+import { fifo, isRoot, link, plant, sha256 } from "./support/tree.mjs";
 import { begin, nextTurnStarts } from "./support/turns.mjs";
 
 const version = (content) => ({ bytes: Buffer.byteLength(content), sha256: sha256(content) });
@@ -156,4 +157,23 @@ test("a change of the same size right after a write, and one with its time put b
       },
     ]);
   }
+});
+
+test("files in a folder that cannot be looked into are not deleted ones", async (t) => {
+  if (!isRoot) return t.skip("needs root, to start a program as another user");
+  const base = tempDir(t);
+  const dataDir = path.join(base, "data");
+  fs.mkdirSync(dataDir, { mode: 0o700 });
+  for (const folder of [dataDir, base]) fs.chownSync(folder, 65534, 65534);
+  const { shut, beside, opened, removed } = lastJson(await runChild(t, "shut-folder", [dataDir]));
+  assert.deepEqual(shut, []);
+  assert.deepEqual(
+    beside.map(({ path: where, change }) => [where, change]),
+    [["/session/beside.txt", "updated"]],
+  );
+  assert.deepEqual(opened, []);
+  assert.deepEqual(
+    removed.map(({ path: where, change, before }) => [where, change, before.bytes]),
+    [["/session/shut/file.txt", "deleted", 5]],
+  );
 });

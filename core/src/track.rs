@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::sync::PoisonError;
 
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{self, AtFlags, Dir, FileType, OFlags};
+use rustix::fs::FileType;
 use serde_json::{Value, json};
 
 use crate::cancel::Cancel;
@@ -14,10 +13,10 @@ use crate::digest::Digest;
 use crate::error::Result;
 use crate::event::Draft;
 use crate::index::{self, Artifact, Facts};
-use crate::path::{HarnessPath, MAX_DEPTH, Root, is_valid_name};
-use crate::root::open_name;
+use crate::path::{HarnessPath, Root};
 use crate::session::Session;
 use crate::stamp::Stamp;
+use crate::tree;
 
 /// How a file has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,8 +64,12 @@ pub struct FileChange {
 }
 
 /// The regular files of a session's roots by their stamps.
-#[derive(Debug)]
-pub struct Snapshot(HashMap<String, Seen>);
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    files: HashMap<String, Seen>,
+    /// Folders that could not be looked into: whether a file in them is gone nobody can say.
+    unseen: Vec<String>,
+}
 
 #[derive(Debug, Clone, Copy)]
 struct Seen {
@@ -76,47 +79,60 @@ struct Seen {
     digest: Option<Digest>,
 }
 
+impl Snapshot {
+    /// Whether it lies where nobody could look.
+    fn hides(&self, path: &str) -> bool {
+        self.unseen.iter().any(|folder| {
+            path.strip_prefix(folder.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    }
+}
+
 impl Session {
     /// Looks at every file of the roots, and reads none.
     pub fn snapshot(&self) -> Result<Snapshot> {
         self.check_exists()?;
-        let mut files = HashMap::new();
+        let mut snapshot = Snapshot::default();
         for root in Root::ALL {
             let prefix = format!("/{}", root.name());
             let rows =
                 self.host.index.read(|connection| index::rows_below(connection, self.instance, &prefix, false))?;
             let rows: HashMap<String, Facts> = rows.into_iter().collect();
-            if let Ok(top) = open_name(self.root(root).folder(), ".", OFlags::RDONLY | OFlags::DIRECTORY) {
-                look(top, prefix, 1, &mut |path, stamp| {
-                    let known = rows.get(&path).filter(|facts| facts.stamp == stamp);
-                    let seen = Seen {
-                        stamp,
-                        fresh: known.map_or_else(|| stamp.is_fresh(), |facts| facts.fresh),
-                        digest: known.map(|facts| facts.digest),
-                    };
-                    files.insert(path, seen);
-                });
+            let visited = tree::visit(self.root(root).folder(), None);
+            let files = visited.found.into_iter().filter(|found| found.nameable && found.kind == FileType::RegularFile);
+            for tree::Found { path, stamp, .. } in files {
+                let path = format!("{prefix}/{path}");
+                let known = rows.get(&path).filter(|facts| facts.stamp == stamp);
+                let seen = Seen {
+                    stamp,
+                    fresh: known.map_or_else(|| stamp.is_fresh(), |facts| facts.fresh),
+                    digest: known.map(|facts| facts.digest),
+                };
+                snapshot.files.insert(path, seen);
             }
+            snapshot.unseen.extend(visited.unseen.into_iter().map(|unseen| format!("{prefix}/{}", unseen.path)));
         }
-        Ok(Snapshot(files))
+        Ok(snapshot)
     }
 
     /// What has changed since, other than by this library's own writers. Told as events, recorded in the index, and
     /// flushed with the next flush.
     pub fn changes_since(&self, before: &Snapshot, source: &str, turn_id: Option<&str>) -> Result<Vec<FileChange>> {
-        let after = self.snapshot()?;
+        let mut after = self.snapshot()?;
         let mut changes = Vec::new();
-        for (path, now) in &after.0 {
-            changes.extend(self.compare(path, before.0.get(path), *now)?);
+        for (path, now) in &after.files {
+            changes.extend(self.compare(path, before.files.get(path), *now)?);
         }
-        for (path, seen) in &before.0 {
-            if !after.0.contains_key(path) {
+        for (path, seen) in &before.files {
+            if after.hides(path) {
+                after.files.insert(path.clone(), *seen);
+            } else if !after.files.contains_key(path) {
                 changes.extend(self.gone(path, *seen)?);
             }
         }
         changes.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        let bytes = after.0.values().map(|seen| seen.stamp.size).sum();
-        let files = after.0.len() as u64;
+        let bytes = after.files.values().map(|seen| seen.stamp.size).sum();
+        let files = after.files.len() as u64;
         self.host.index.write_waiting(|connection| index::set_totals(connection, self.instance, files, bytes))?;
         self.note(&changes);
         if !changes.is_empty() {
@@ -191,30 +207,6 @@ impl Session {
                 // Which of its folders are new nobody knows.
                 Change::Created | Change::Updated => unflushed.wrote(&path, 0, false),
                 Change::Deleted => unflushed.removed(&path),
-            }
-        }
-    }
-}
-
-/// Visits the regular files below a folder.
-fn look(folder: OwnedFd, prefix: String, depth: usize, visit: &mut dyn FnMut(String, Stamp)) {
-    let mut todo = vec![(folder, prefix, depth)];
-    while let Some((folder, prefix, depth)) = todo.pop() {
-        let Ok(entries) = Dir::read_from(&folder) else { continue };
-        for entry in entries.flatten() {
-            let Ok(name) = entry.file_name().to_str() else { continue };
-            if depth >= MAX_DEPTH || !is_valid_name(name) {
-                continue;
-            }
-            let Ok(stat) = fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
-            match FileType::from_raw_mode(stat.st_mode) {
-                FileType::RegularFile => visit(format!("{prefix}/{name}"), Stamp::of(&stat)),
-                FileType::Directory => {
-                    if let Ok(next) = open_name(folder.as_fd(), name, OFlags::RDONLY | OFlags::DIRECTORY) {
-                        todo.push((next, format!("{prefix}/{name}"), depth + 1));
-                    }
-                }
-                _ => {}
             }
         }
     }

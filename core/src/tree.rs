@@ -23,6 +23,32 @@ pub(crate) struct Found {
     pub(crate) nameable: bool,
 }
 
+/// What a visit saw.
+#[derive(Debug)]
+pub(crate) struct Visited {
+    /// In no order.
+    pub(crate) found: Vec<Found>,
+    /// What could not be looked at, and all below it: whether it is still there nobody can say.
+    pub(crate) unseen: Vec<Unseen>,
+}
+
+/// A folder, or a name in one that may not be entered.
+#[derive(Debug)]
+pub(crate) struct Unseen {
+    /// Relative to the folder of the visit; empty for that folder itself.
+    pub(crate) path: String,
+    pub(crate) errno: Errno,
+}
+
+impl Visited {
+    /// All of it, or an error: for whom a file that was not seen would be a deleted one. `name` is the folder's.
+    pub(crate) fn whole(self, name: &str) -> Result<Vec<Found>> {
+        let Some(Unseen { path, errno }) = self.unseen.first() else { return Ok(self.found) };
+        let at = if path.is_empty() { name.to_owned() } else { format!("{name}/{path}") };
+        Err(Error::from_errno(*errno, &at, "scanning"))
+    }
+}
+
 /// Names of one folder whose stats are taken in one go.
 const AT_ONCE: usize = 512;
 /// From this many on the work is shared: a thread costs as much as some hundred stats.
@@ -51,23 +77,25 @@ struct Shared {
     /// Tasks under way, which may add others.
     busy: usize,
     found: Vec<Found>,
-    failed: Option<Error>,
+    unseen: Vec<Unseen>,
 }
 
-struct Walk<'a> {
-    /// The folder's, for errors.
-    name: &'a str,
+#[derive(Default)]
+struct Walk {
     shared: Mutex<Shared>,
     news: Condvar,
 }
 
-/// All that is found, in no order; `name` is the folder's, for errors. `skip`: a name at the top that is left out. What
-/// vanishes meanwhile is left out too; a folder that cannot be read is an error, for what is in it would look deleted.
-pub(crate) fn visit(top: BorrowedFd<'_>, name: &str, skip: Option<&str>) -> Result<Vec<Found>> {
-    let walk = Walk { name, shared: Mutex::default(), news: Condvar::new() };
-    let open = open_name(top, ".", OFlags::RDONLY | OFlags::DIRECTORY).map_err(|errno| walk.failed("", errno))?;
-    let tasks = walk.read(&Arc::new(Folder { open, prefix: String::new(), nameable: true, depth: 1 }), skip)?;
-    walk.lock().tasks = tasks;
+/// Looks at everything below `top`. `skip`: a name at the top that is left out. What vanishes meanwhile is left out too.
+pub(crate) fn visit(top: BorrowedFd<'_>, skip: Option<&str>) -> Visited {
+    let walk = Walk::default();
+    let begun = open_name(top, ".", OFlags::RDONLY | OFlags::DIRECTORY)
+        .map_err(|errno| unseen("", errno))
+        .and_then(|open| read(&Arc::new(Folder { open, prefix: String::new(), nameable: true, depth: 1 }), skip));
+    match begun {
+        Ok(tasks) => walk.lock().tasks = tasks,
+        Err(unseen) => walk.lock().unseen.push(unseen),
+    }
     walk.run(|shared| shared.found.len() >= WORTH_SHARING && !shared.tasks.is_empty());
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get().min(MAX_THREADS));
     if threads > 1 && !walk.lock().tasks.is_empty() {
@@ -79,25 +107,20 @@ pub(crate) fn visit(top: BorrowedFd<'_>, name: &str, skip: Option<&str>) -> Resu
         });
     }
     walk.run(|_| false);
-    let shared = walk.shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-    shared.failed.map_or(Ok(shared.found), Err)
+    let Shared { found, unseen, .. } = walk.shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Visited { found, unseen }
 }
 
-impl Walk<'_> {
+impl Walk {
     fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn failed(&self, path: &str, errno: Errno) -> Error {
-        let at = if path.is_empty() { self.name.to_owned() } else { format!("{}/{path}", self.name) };
-        Error::from_errno(errno, at.trim_end_matches('/'), "scanning")
     }
 
     /// Works until nothing is left, or `stop` says so.
     fn run(&self, stop: impl Fn(&Shared) -> bool) {
         let mut shared = self.lock();
         loop {
-            if shared.failed.is_some() || stop(&shared) {
+            if stop(&shared) {
                 return;
             }
             let Some(task) = shared.tasks.pop() else {
@@ -109,91 +132,96 @@ impl Walk<'_> {
             };
             shared.busy += 1;
             drop(shared);
-            let done = self.perform(task);
+            let done = perform(task);
             shared = self.lock();
             shared.busy -= 1;
-            match done {
-                Ok((tasks, found)) => {
-                    shared.tasks.extend(tasks);
-                    shared.found.extend(found);
-                }
-                Err(error) => drop(shared.failed.get_or_insert(error)),
-            }
+            shared.tasks.extend(done.tasks);
+            shared.found.extend(done.found);
+            shared.unseen.extend(done.unseen);
             self.news.notify_all();
         }
     }
+}
 
-    fn perform(&self, task: Task) -> Result<(Vec<Task>, Vec<Found>)> {
-        match task {
-            Task::Enter(above, name) => Ok((self.enter(&above, &name)?, Vec::new())),
-            Task::Stat(folder, names) => self.stat(&folder, names),
-        }
+fn perform(task: Task) -> Shared {
+    match task {
+        Task::Enter(above, name) => match enter(&above, &name) {
+            Ok(tasks) => Shared { tasks, ..Shared::default() },
+            Err(unseen) => Shared { unseen: vec![unseen], ..Shared::default() },
+        },
+        Task::Stat(folder, names) => stat(&folder, names),
     }
+}
 
-    fn enter(&self, above: &Folder, name: &CStr) -> Result<Vec<Task>> {
-        let text = name.to_str().ok();
-        let prefix = format!("{}{}/", above.prefix, name.to_string_lossy());
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let open = match fs::openat(&above.open, name, flags, fs::Mode::empty()) {
-            Ok(open) => open,
-            // Gone, or swapped for something else: the next visit sees what it is.
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(Vec::new()),
-            Err(errno) => return Err(self.failed(&prefix, errno)),
+fn enter(above: &Folder, name: &CStr) -> std::result::Result<Vec<Task>, Unseen> {
+    let text = name.to_str().ok();
+    let prefix = format!("{}{}/", above.prefix, name.to_string_lossy());
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let open = match fs::openat(&above.open, name, flags, fs::Mode::empty()) {
+        Ok(open) => open,
+        // Gone, or swapped for something else: the next visit sees what it is.
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(Vec::new()),
+        Err(errno) => return Err(unseen(&prefix, errno)),
+    };
+    let nameable = above.nameable && text.is_some_and(is_valid_name);
+    read(&Arc::new(Folder { open, prefix, nameable, depth: above.depth + 1 }), None)
+}
+
+/// What is to be done for a folder's names.
+fn read(folder: &Arc<Folder>, skip: Option<&str>) -> std::result::Result<Vec<Task>, Unseen> {
+    let failed = |errno| unseen(&folder.prefix, errno);
+    let (mut tasks, mut names) = (Vec::new(), Vec::new());
+    for entry in Dir::read_from(&folder.open).map_err(failed)? {
+        let entry = match entry {
+            Ok(entry) => entry,
+            // The folder itself was removed meanwhile.
+            Err(Errno::NOENT) => break,
+            Err(errno) => return Err(failed(errno)),
         };
-        let nameable = above.nameable && text.is_some_and(is_valid_name);
-        self.read(&Arc::new(Folder { open, prefix, nameable, depth: above.depth + 1 }), None)
+        let name = entry.file_name();
+        if matches!(name.to_bytes(), b"." | b"..") || (skip.is_some() && name.to_str().ok() == skip) {
+            continue;
+        }
+        if entry.file_type() == FileType::Directory {
+            add_folder(folder, name, &mut tasks);
+        } else {
+            names.push(name.to_owned());
+        }
+        if names.len() == AT_ONCE {
+            tasks.push(Task::Stat(Arc::clone(folder), std::mem::take(&mut names)));
+        }
     }
+    if !names.is_empty() {
+        tasks.push(Task::Stat(Arc::clone(folder), names));
+    }
+    Ok(tasks)
+}
 
-    /// What is to be done for a folder's names.
-    fn read(&self, folder: &Arc<Folder>, skip: Option<&str>) -> Result<Vec<Task>> {
-        let failed = |errno| self.failed(&folder.prefix, errno);
-        let (mut tasks, mut names) = (Vec::new(), Vec::new());
-        for entry in Dir::read_from(&folder.open).map_err(failed)? {
-            let entry = match entry {
-                Ok(entry) => entry,
-                // The folder itself was removed meanwhile.
-                Err(Errno::NOENT) => break,
-                Err(errno) => return Err(failed(errno)),
-            };
-            let name = entry.file_name();
-            if matches!(name.to_bytes(), b"." | b"..") || (skip.is_some() && name.to_str().ok() == skip) {
+fn stat(folder: &Arc<Folder>, names: Vec<CString>) -> Shared {
+    let mut done = Shared::default();
+    for name in names {
+        let path = format!("{}{}", folder.prefix, name.to_string_lossy());
+        let stat = match fs::statat(&folder.open, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => continue,
+            Err(errno) => {
+                done.unseen.push(unseen(&path, errno));
                 continue;
             }
-            if entry.file_type() == FileType::Directory {
-                add_folder(folder, name, &mut tasks);
-            } else {
-                names.push(name.to_owned());
-            }
-            if names.len() == AT_ONCE {
-                tasks.push(Task::Stat(Arc::clone(folder), std::mem::take(&mut names)));
-            }
+        };
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        if kind == FileType::Directory {
+            // Some file systems do not say what an entry is.
+            add_folder(folder, &name, &mut done.tasks);
+            continue;
         }
-        if !names.is_empty() {
-            tasks.push(Task::Stat(Arc::clone(folder), names));
-        }
-        Ok(tasks)
+        let nameable = folder.nameable && name.to_str().is_ok_and(is_valid_name);
+        done.found.push(Found { path, kind, stamp: Stamp::of(&stat), nameable });
     }
-
-    fn stat(&self, folder: &Arc<Folder>, names: Vec<CString>) -> Result<(Vec<Task>, Vec<Found>)> {
-        let (mut tasks, mut found) = (Vec::new(), Vec::with_capacity(names.len()));
-        for name in names {
-            let stat = match fs::statat(&folder.open, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => stat,
-                Err(Errno::NOENT) => continue,
-                Err(errno) => return Err(self.failed(&format!("{}{}", folder.prefix, name.to_string_lossy()), errno)),
-            };
-            let kind = FileType::from_raw_mode(stat.st_mode);
-            if kind == FileType::Directory {
-                // Some file systems do not say what an entry is.
-                add_folder(folder, &name, &mut tasks);
-                continue;
-            }
-            let nameable = folder.nameable && name.to_str().is_ok_and(is_valid_name);
-            let path = format!("{}{}", folder.prefix, name.to_string_lossy());
-            found.push(Found { path, kind, stamp: Stamp::of(&stat), nameable });
-        }
-        Ok((tasks, found))
-    }
+    done
+}
+fn unseen(path: &str, errno: Errno) -> Unseen {
+    Unseen { path: path.trim_end_matches('/').to_owned(), errno }
 }
 
 /// Deeper than a path can be (a shell can make that): what is in there no path can name.
@@ -205,7 +233,8 @@ fn add_folder(folder: &Arc<Folder>, name: &CStr, tasks: &mut Vec<Task>) {
 
 /// Whether nothing but folders lies below `folder`.
 pub(crate) fn is_empty(folder: &OwnedFd) -> bool {
-    visit(folder.as_fd(), "", None).is_ok_and(|found| found.is_empty())
+    let Visited { found, unseen } = visit(folder.as_fd(), None);
+    found.is_empty() && unseen.is_empty()
 }
 
 #[cfg(test)]
@@ -231,7 +260,7 @@ mod tests {
         std::os::unix::fs::symlink("0", dir.path().join("link")).expect("link");
         expected.push("link".to_owned());
         let open = File::open(dir.path()).expect("open");
-        let found = visit(open.as_fd(), "dir", Some("skipped")).expect("visit");
+        let found = visit(open.as_fd(), Some("skipped")).whole("dir").expect("visit");
         let mut paths: Vec<String> = found.into_iter().map(|found| found.path).collect();
         paths.sort();
         expected.sort();

@@ -76,7 +76,7 @@ impl Checkout {
         for row in rows.values_mut() {
             row.met = false;
         }
-        for Found { path, kind, stamp, nameable } in tree::visit(folder, &self.name, skip)? {
+        for Found { path, kind, stamp, nameable } in tree::visit(folder, skip).whole(&self.name)? {
             if kind != FileType::RegularFile {
                 // One that is new is nobody's content; its own name is no reason to keep a commit.
                 if nameable {

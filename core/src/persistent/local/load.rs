@@ -42,7 +42,8 @@ impl LocalStore {
     /// Gives all that the source holds.
     pub(crate) fn load(&self, checkout: &Checkout, incoming: &mut Incoming, cancel: &Cancel) -> Result<()> {
         let mut moved = Vec::new();
-        for Found { path, kind, stamp, nameable } in tree::visit(self.source.folder(), &checkout.name, Some(RESERVED))?
+        for Found { path, kind, stamp, nameable } in
+            tree::visit(self.source.folder(), Some(RESERVED)).whole(&checkout.name)?
         {
             let base = checkout.rows.get(&path).and_then(|row| row.base.as_ref());
             if kind != FileType::RegularFile || !nameable {
