@@ -76,6 +76,7 @@ const globs = [
   [{ pattern: "/session/src/**/c.*" }, ["/session/src/deep/c.ts"]],
   [{ pattern: "src/{a,b}.ts" }, ["/session/src/a.ts", "/session/src/b.ts"]],
   [{ pattern: "/session/README.md" }, ["/session/README.md"]],
+  [{ pattern: "/**/README.md" }, ["/session/README.md"]],
 ];
 test("glob: everywhere, below a folder, or with the folder in the pattern", async (t) => {
   const { run } = await withTree(t);
@@ -89,7 +90,9 @@ test("glob: everywhere, below a folder, or with the folder in the pattern", asyn
     assert.equal(status, `${expected.length} in all`);
   }
   assert.equal(await run("glob", { pattern: "*.none" }), "Nothing matches.");
+  assert.equal(await run("glob", { pattern: "/**" }), await run("glob", { pattern: "**" }));
   await refused(run("glob", { pattern: "[" }), "FS_INVALID_OPTION");
+  await refused(run("grep", { pattern: "a", glob: "[" }), "FS_INVALID_OPTION", /Not a glob/);
   await refused(run("glob", { pattern: "*", path: "/session/none" }), "FS_NOT_FOUND");
 });
 

@@ -46,6 +46,7 @@ function placed(pattern: string, path: string | undefined): { folder: string | u
   }
   if (!pattern.startsWith("/")) return { folder: path, pattern };
   if (path !== undefined) throw refused("glob: a pattern with a path beside it must not start with /");
+  if (/^\/\*\*(?:\/|$)/.test(pattern)) return { folder: undefined, pattern: pattern.slice(1) };
   const fixed = /^(?:\/[^/*?[\]{}\\]+)*(?=\/)/.exec(pattern)?.[0] ?? "";
   return { folder: fixed === "" ? "/" : fixed, pattern: pattern.slice(fixed.length + 1) };
 }

@@ -45,8 +45,8 @@ export class Call {
   }
 
   /** What a policy refuses is told like other refusals. */
-  decided<T>(path: string, decide: () => T): Promise<T> {
-    return this.access.call(this.#name, path, undefined, () => Promise.resolve(decide() as T & object));
+  decided<T extends object>(path: string, decide: () => Promise<T>): Promise<T> {
+    return this.access.call(this.#name, path, undefined, decide);
   }
 }
 

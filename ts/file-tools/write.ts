@@ -1,6 +1,4 @@
 // The tool `write`: a whole text file.
-import type { FsWriteIntent } from "../../tools.js";
-import type { Guard } from "../file-system/access.js";
 import { writeGuarded } from "../file-system/write-guarded.js";
 import { type FileTool, type Kit, fileTool } from "./tool.js";
 
@@ -18,18 +16,11 @@ export function writeTool(kit: Kit): FileTool {
       const path = input.text("file_path");
       const content = input.text("content");
       const target = await call.target(path);
-      const intent = await call.decided(path, () => observer.writeIntent(target, call.actor));
+      const guard = await call.decided(path, () => observer.writeIntent(target, call.actor));
       const { signal } = call;
-      const { operation, version, written } = await writeGuarded(call.access, path, content, guardOf(intent), {
-        signal,
-      });
+      const { operation, version, written } = await writeGuarded(call.access, path, content, guard, { signal });
       observer.present(target, version, call.actor);
       return `${operation === "create" ? "Created" : "Replaced"} ${written.path} (${written.bytes} bytes)`;
     },
   });
-}
-
-function guardOf(intent: FsWriteIntent | undefined): Guard {
-  if (intent === undefined) return {};
-  return "createIfAbsent" in intent ? { ifNoneMatch: true } : { ifVersion: intent.replaceIfVersion };
 }
