@@ -288,6 +288,22 @@ test("a link in the way of a write is told as one, not as a file to be read firs
   assert.equal(fs.readFileSync(path.join(roots.session, "dangling"), "utf8"), "x");
 });
 
+test("what cannot be read first is told with another way out", async (t) => {
+  const { run, roots } = await withTools(t, { names: { remove: "rm" } });
+  const png = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
+  const files = { bin: "a\0b", latin: Buffer.from([0xe9, 0x61]), text: "abc", "small.png": png };
+  files["large.png"] = Buffer.concat([png, Buffer.alloc(9 * 1024 * 1024)]);
+  for (const [name, content] of Object.entries(files)) fs.writeFileSync(path.join(roots.session, name), content);
+  const write = (name) => run("write", { file_path: `/session/${name}`, content: "x" });
+  for (const name of ["bin", "latin", "large.png"]) {
+    const { message } = await refused(write(name), "FS_NOT_OBSERVED", /remove it with rm if it is to be replaced/);
+    assert.doesNotMatch(message, /Read the file/);
+  }
+  for (const name of ["text", "small.png"]) await refused(write(name), "FS_NOT_OBSERVED", /Read the file with read/);
+  await run("rm", { path: "/session/bin" });
+  assert.match(await write("bin"), /^Created/);
+});
+
 test("refusals are events, with the tool's name; what was read and edited is told at the end", async (t) => {
   const h = await withTools(t);
   await h.session.files.writeText(FILE, "old");

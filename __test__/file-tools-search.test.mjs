@@ -78,6 +78,21 @@ const globs = [
   [{ pattern: "/session/README.md" }, ["/session/README.md"]],
   [{ pattern: "/**/README.md" }, ["/session/README.md"]],
 ];
+test("a result is no longer than its bound, also where the path alone is", async (t) => {
+  const { run } = await withTools(t, { limits: { bytes: 1024 } });
+  const path = `/session/${Array.from({ length: 15 }, (_, at) => `${at}`.padEnd(240, "x")).join("/")}`;
+  const results = [
+    await run("write", { file_path: path, content: "one\n".repeat(100) }),
+    await run("read", { file_path: path }),
+    await run("edit", { file_path: path, old_string: "one", new_string: "two", replace_all: true }),
+    await run("list", { path: "/session", recursive: true }),
+    await run("glob", { pattern: "**" }),
+    await run("grep", { pattern: "two" }),
+    await run("remove", { path }),
+  ];
+  for (const result of results) assert.ok(Buffer.byteLength(result) <= 1024, result.slice(0, 40));
+});
+
 test("glob: everywhere, below a folder, or with the folder in the pattern", async (t) => {
   const { run } = await withTree(t);
   for (const [input, expected] of globs) {

@@ -8,7 +8,7 @@ export type Steps = Partial<Record<FsErrorCode, (names: Names) => string>>;
 
 const STEPS: Steps = {
   FS_NOT_OBSERVED: ({ read }) => `Read the file with ${read} first, then retry.`,
-  FS_STALE_VERSION: ({ read }) => `Even if it may be gone, read it again with ${read}, then retry.`,
+  FS_STALE_VERSION: ({ read }) => `Whatever it is now, read it again with ${read}, then retry.`,
   FS_EDIT_NOT_FOUND: ({ read }) =>
     `Read the place with ${read} and copy old_string from it exactly, spaces and line ends too.`,
   FS_AMBIGUOUS_EDIT: () => "Put more of the lines around it into old_string, or set replace_all to true.",
