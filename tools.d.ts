@@ -181,7 +181,7 @@ export function readBeforeWrite(): ObservationPolicy;
 
 // ── Truncation ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Like pi's: lines end at LF, an LF at the very end adds none, sizes are bytes of UTF-8. */
+/** Like pi's: lines end at LF, an LF at the very end adds none, sizes are bytes of UTF-8. `Infinity` is no limit. */
 export interface TruncationResult {
   content: string;
   truncated: boolean;
