@@ -136,7 +136,11 @@ test("folders and temporary files", async (t) => {
 
 test("eight codes, and nothing is thrown", async (t) => {
   const { pi, roots, session } = await withPi(t);
-  plant(roots.session, { "a.txt": "abc", "dir/x": "", p: fifo() });
+  plant(roots.session, { "a.txt": "abc", "dir/x": "", p: fifo(), link: link("a.txt"), dangling: link("none") });
+  for (const name of ["link", "dangling"]) {
+    await fails(pi.writeFile(name, "x"), "permission_denied");
+    await fails(pi.appendFile(name, "x"), "permission_denied");
+  }
   await fails(pi.readTextFile("none"), "not_found");
   await fails(pi.readTextFile("dir"), "is_directory");
   await fails(pi.writeFile("dir", "x"), "is_directory");

@@ -1,6 +1,7 @@
 // Appends as one whole write: a reader sees the file before or after, and of two who append none is lost.
 import type { FileWriter } from "../../index.js";
 import { HarnessFileError } from "../errors.js";
+import { missing } from "../file-system/codes.js";
 
 /** Each time somebody else got ahead. */
 const ATTEMPTS = 50;
@@ -19,6 +20,7 @@ export async function append(
     } catch (error) {
       const overtaken = error instanceof HarnessFileError && /^FS_(STALE_VERSION|ALREADY_EXISTS)$/.test(error.code);
       if (!overtaken || attempt === ATTEMPTS) throw error;
+      await checkLink(files, path);
     }
   }
 }
@@ -50,4 +52,12 @@ async function* both(
 ): AsyncGenerator<Uint8Array | string> {
   yield* before;
   yield content;
+}
+
+/** A link that leads nowhere is neither read nor written through, however often one tries. */
+async function checkLink(files: FileWriter, path: string): Promise<void> {
+  const found = await missing(files.stat(path));
+  if (found?.kind !== "symlink") return;
+  const text = `${path} is a symbolic link; it is not written through`;
+  throw new HarnessFileError("FS_SANDBOX_DENIED", text, { path, reason: "symlink" });
 }
