@@ -228,7 +228,15 @@ test("a listener decides alone, hears what was seen, and one that throws loses n
   assert.equal((await session.files.read(FILE)).text(), "four");
 });
 
-const notDecided = [null, "x", 5, {}, { createIfAbsent: false }, { replaceIfVersion: undefined }, { version: undefined }];
+const notDecided = [
+  null,
+  "x",
+  5,
+  {},
+  { createIfAbsent: false },
+  { replaceIfVersion: undefined },
+  { version: undefined },
+];
 for (const said of notDecided) {
   test(`a policy that gives ${JSON.stringify(said)} has guarded nothing: refused, the file stays`, async (t) => {
     const observation = { writeIntent: () => said, editIntent: () => said, observed() {} };
@@ -294,14 +302,14 @@ test("what cannot be read first is told with another way out", async (t) => {
   const files = { bin: "a\0b", latin: Buffer.from([0xe9, 0x61]), text: "abc", "small.png": png };
   files["large.png"] = Buffer.concat([png, Buffer.alloc(9 * 1024 * 1024)]);
   for (const [name, content] of Object.entries(files)) fs.writeFileSync(path.join(roots.session, name), content);
-  const write = (name) => run("write", { file_path: `/session/${name}`, content: "x" });
+  const writeTo = (name) => run("write", { file_path: `/session/${name}`, content: "x" });
   for (const name of ["bin", "latin", "large.png"]) {
-    const { message } = await refused(write(name), "FS_NOT_OBSERVED", /remove it with rm if it is to be replaced/);
+    const { message } = await refused(writeTo(name), "FS_NOT_OBSERVED", /remove it with rm if it is to be replaced/);
     assert.doesNotMatch(message, /Read the file/);
   }
-  for (const name of ["text", "small.png"]) await refused(write(name), "FS_NOT_OBSERVED", /Read the file with read/);
+  for (const name of ["text", "small.png"]) await refused(writeTo(name), "FS_NOT_OBSERVED", /Read the file with read/);
   await run("rm", { path: "/session/bin" });
-  assert.match(await write("bin"), /^Created/);
+  assert.match(await writeTo("bin"), /^Created/);
 });
 
 test("refusals are events, with the tool's name; what was read and edited is told at the end", async (t) => {

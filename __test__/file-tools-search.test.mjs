@@ -80,15 +80,15 @@ const globs = [
 ];
 test("a result is no longer than its bound, also where the path alone is", async (t) => {
   const { run } = await withTools(t, { limits: { bytes: 1024 } });
-  const path = `/session/${Array.from({ length: 15 }, (_, at) => `${at}`.padEnd(240, "x")).join("/")}`;
+  const long = `/session/${Array.from({ length: 15 }, (_, at) => `${at}`.padEnd(240, "x")).join("/")}`;
   const results = [
-    await run("write", { file_path: path, content: "one\n".repeat(100) }),
-    await run("read", { file_path: path }),
-    await run("edit", { file_path: path, old_string: "one", new_string: "two", replace_all: true }),
+    await run("write", { file_path: long, content: "one\n".repeat(100) }),
+    await run("read", { file_path: long }),
+    await run("edit", { file_path: long, old_string: "one", new_string: "two", replace_all: true }),
     await run("list", { path: "/session", recursive: true }),
     await run("glob", { pattern: "**" }),
     await run("grep", { pattern: "two" }),
-    await run("remove", { path }),
+    await run("remove", { path: long }),
   ];
   for (const result of results) assert.ok(Buffer.byteLength(result) <= 1024, result.slice(0, 40));
 });

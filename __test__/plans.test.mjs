@@ -6,7 +6,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { fileTools } from "@little-stack/files/tools";
 import { tempDir } from "./support/host.mjs";
-import { dir as folder, fifo, file, link, plant } from "./support/tree.mjs";
+import { dir as folder, fifo, file as fileOf, link, plant } from "./support/tree.mjs";
 import { begin } from "./support/turns.mjs";
 import { refused, withTools } from "./support/file-tools.mjs";
 
@@ -143,7 +143,7 @@ test(
     for (const instead of [
       link("other"),
       fifo(),
-      file(`## Task List\n- [x] not ours\n${"x".repeat(1024 * 1024)}`),
+      fileOf(`## Task List\n- [x] not ours\n${"x".repeat(1024 * 1024)}`),
       folder(),
     ]) {
       fs.rmSync(path.join(host, name), { recursive: true });

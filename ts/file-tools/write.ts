@@ -23,7 +23,11 @@ export function writeTool(kit: Kit): FileTool {
       const guard = await call.decided(path, () => observer.writeIntent(target, call.actor));
       const { signal } = call;
       const written = writeGuarded(call.access, path, content, guard, { signal });
-      const { operation, version, written: file } = await written.catch(async (error: unknown) => {
+      const {
+        operation,
+        version,
+        written: file,
+      } = await written.catch(async (error: unknown) => {
         throw (await unreadable(kit, path, call, error)) ?? error;
       });
       observer.present(target, version, call.actor);

@@ -300,9 +300,10 @@ mod tests {
         assert!(!check("$.rows[?search(@.a, '(([a-z]{1,50}){1,50}){1,9}')]"));
         assert!(!check("$.rows[?search(@.a, '99')].b[?search(@, 'x')]"));
         let once = spent("$.rows[?search(@.a, '99')].b", 0.0).expect("one line");
-        assert_eq!(spent("$.rows[?search(@.a, '99')].b", once).expect("the next"), once * 2.0);
+        let twice = spent("$.rows[?search(@.a, '99')].b", once).expect("the next");
+        assert!(once > 0.1 && (twice - 2.0 * once).abs() < 1e-6);
         let error = spent("$.rows[?search(@.a, '99')].b", MAX_MATCHING_LINES.as_secs_f64()).expect_err("all the lines");
         assert_eq!(error.code, Code::InvalidOption);
-        assert_eq!(spent("$.rows[0]", 7.0).expect("no expression"), 7.0);
+        assert!((spent("$.rows[0]", 7.0).expect("no expression") - 7.0).abs() < 1e-6);
     }
 }
