@@ -4,27 +4,41 @@ import type { HarnessSession, HarnessToolContext } from "./index.js";
 /** pi's file operations over a session, as `{ ok, value } | { ok, error }`. They never throw, and never reject. */
 export function piExecutionFiles(session: HarnessSession<any>): PiFiles;
 
-/** Relative paths are below `/session`. Writes are whole or not at all, as everywhere here. */
+/**
+ * Relative paths are below `/session`. Writes are whole or not at all, as everywhere here. An `abortSignal` stands where pi
+ * puts it; one that is aborted gives "aborted".
+ */
 export interface PiFiles {
-  readTextFile(path: string): Promise<PiResult<string>>;
-  /** The first `maxLines` lines, without their ends. */
-  readTextLines(path: string, maxLines: number): Promise<PiResult<string[]>>;
-  readBinaryFile(path: string): Promise<PiResult<Uint8Array>>;
-  writeFile(path: string, content: string | Uint8Array): Promise<PiResult<void>>;
+  readTextFile(path: string, abortSignal?: AbortSignal): Promise<PiResult<string>>;
+  /** The first `maxLines` lines, without their ends (LF, CRLF or CR). Takes pi's options as well. */
+  readTextLines(
+    path: string,
+    maxLines?: number | { maxLines?: number; abortSignal?: AbortSignal },
+  ): Promise<PiResult<string[]>>;
+  readBinaryFile(path: string, abortSignal?: AbortSignal): Promise<PiResult<Uint8Array>>;
+  writeFile(path: string, content: string | Uint8Array, abortSignal?: AbortSignal): Promise<PiResult<void>>;
   /** One whole write of what was there and what is added; of several who append at once none is lost. */
-  appendFile(path: string, content: string | Uint8Array): Promise<PiResult<void>>;
-  /** A file is written at its new path as a whole, also over another one, then removed at the old one. Others: "not_supported". */
-  renameFile(from: string, to: string): Promise<PiResult<void>>;
+  appendFile(path: string, content: string | Uint8Array, abortSignal?: AbortSignal): Promise<PiResult<void>>;
+  /**
+   * A file is written at its new path as a whole, also over another one, then removed at the old one; onto itself it stays.
+   * Others: "not_supported".
+   */
+  renameFile(from: string, to: string, abortSignal?: AbortSignal): Promise<PiResult<void>>;
   /** Of a link itself. */
   fileInfo(
     path: string,
+    abortSignal?: AbortSignal,
   ): Promise<
     PiResult<{ name: string; path: string; kind: "file" | "directory" | "symlink"; size: number; mtimeMs: number }>
   >;
-  listDir(path: string): Promise<PiResult<{ name: string; kind: string }[]>>;
-  exists(path: string): Promise<PiResult<boolean>>;
-  createDir(path: string): Promise<PiResult<void>>;
-  remove(path: string, options?: { recursive?: boolean; force?: boolean }): Promise<PiResult<void>>;
+  listDir(path: string, abortSignal?: AbortSignal): Promise<PiResult<{ name: string; kind: string }[]>>;
+  exists(path: string, abortSignal?: AbortSignal): Promise<PiResult<boolean>>;
+  /** With those above it; one that is there is fine. */
+  createDir(path: string, options?: { abortSignal?: AbortSignal }): Promise<PiResult<void>>;
+  remove(
+    path: string,
+    options?: { recursive?: boolean; force?: boolean; abortSignal?: AbortSignal },
+  ): Promise<PiResult<void>>;
   createTempDir(): Promise<PiResult<string>>;
   createTempFile(): Promise<PiResult<string>>;
 }

@@ -152,8 +152,9 @@ export interface FileSystem {
 
 /**
  * Listens to the tools; keeps no file state of its own and does no I/O. The methods are the listeners of `fs/write-intent`,
- * `fs/edit-intent` and `fs/observed`: the first two decide, `next` gives the decision without them (undefined: no guard) and
- * may throw; the last one only takes note, and what it throws is a warning of the process.
+ * `fs/edit-intent` and `fs/observed`. The first two decide, `next` gives the decision without them (undefined: no guard). What
+ * they throw is the refusal, a plain Error's message as FS_SANDBOX_DENIED; what is no decision is refused as well. The last
+ * one only takes note, and what it throws is a warning of the process.
  *
  * `actor` is whose view it is: the session handle of the turn. Hold it weakly.
  */
@@ -180,7 +181,7 @@ export function readBeforeWrite(): ObservationPolicy;
 
 // ── Truncation ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Like pi's: lines end at LF, an LF at the very end adds none, sizes are bytes of UTF-8. */
+/** Like pi's: lines end at LF, an LF at the very end adds none, sizes are bytes of UTF-8. `Infinity` is no limit. */
 export interface TruncationResult {
   content: string;
   truncated: boolean;

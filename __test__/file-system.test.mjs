@@ -138,6 +138,16 @@ onBackends("writes: with and without an intent", async (t, h) => {
     files.writeText(await at("none"), "x", { expected: { replaceIfVersion: made.version } }),
     "FS_STALE_VERSION",
   );
+  for (const replaceIfVersion of ["bogus", "v1-0-0-0-0-0", "", "é", "v".repeat(1000), `${again.version}0`]) {
+    await rejectsWith(files.writeText(target, "x", { expected: { replaceIfVersion } }), "FS_STALE_VERSION");
+    await rejectsWith(
+      files.editText(target, [{ oldString: "two", newString: "x" }], { expected: { version: replaceIfVersion } }),
+      "FS_STALE_VERSION",
+    );
+  }
+  for (const none of [undefined, null, "/session/new/a.txt", {}]) {
+    await rejectsWith(files.writeText(none, "x"), "FS_INVALID_OPTION", { message: /target/ });
+  }
   assert.equal((await files.writeText(target, "three")).before, "two");
   plant(h.roots.session, { bin: "a\0b", gone: link("nothing") });
   assert.equal((await files.writeText(await at("bin"), "x")).before, null);

@@ -7,7 +7,7 @@ import v8 from "node:v8";
 import vm from "node:vm";
 import { fileTools, readBeforeWrite } from "@little-stack/files/tools";
 import { until } from "./support/process.mjs";
-import { plant, rootsSnapshot } from "./support/tree.mjs";
+import { link, plant, rootsSnapshot } from "./support/tree.mjs";
 import { begin } from "./support/turns.mjs";
 import { refused, withTools } from "./support/file-tools.mjs";
 
@@ -226,6 +226,90 @@ test("a listener decides alone, hears what was seen, and one that throws loses n
   observation.writeIntent = throws;
   await assert.rejects(run("write", { file_path: FILE, content: "five" }));
   assert.equal((await session.files.read(FILE)).text(), "four");
+});
+
+const notDecided = [
+  null,
+  "x",
+  5,
+  {},
+  { createIfAbsent: false },
+  { replaceIfVersion: undefined },
+  { version: undefined },
+];
+for (const said of notDecided) {
+  test(`a policy that gives ${JSON.stringify(said)} has guarded nothing: refused, the file stays`, async (t) => {
+    const observation = { writeIntent: () => said, editIntent: () => said, observed() {} };
+    const { run, roots } = await withTools(t, { observation });
+    const file = path.join(roots.session, "a.txt");
+    fs.writeFileSync(file, "old");
+    const before = rootsSnapshot(roots);
+    await refused(run(...write), "FS_INVALID_OPTION", /writeIntent/);
+    await refused(run(...edit), "FS_INVALID_OPTION", /editIntent/);
+    assert.deepEqual(rootsSnapshot(roots), before);
+  });
+}
+
+test("a policy's own words reach the model; it may take its time; those of a system call are kept back", async (t) => {
+  const words = { writeIntent: new Error("Reports are final."), editIntent: new Error("Not on Sundays.") };
+  const observation = {
+    async writeIntent() {
+      throw words.writeIntent;
+    },
+    editIntent() {
+      throw words.editIntent;
+    },
+    observed() {},
+  };
+  const { run, session, events } = await withTools(t, { observation });
+  await session.files.writeText(FILE, "old");
+  const { cause } = await refused(run(...write), "FS_SANDBOX_DENIED", /Reports are final/);
+  assert.equal(cause, words.writeIntent);
+  await refused(run(...edit), "FS_SANDBOX_DENIED", /Not on Sundays/);
+  assert.equal(events.filter(({ type }) => type === "harness.file.refused").length, 2);
+  words.writeIntent = Object.assign(new Error("ENOENT: /home/me"), { syscall: "open" });
+  const { message } = await refused(run(...write), "FS_IO_ERROR");
+  assert.doesNotMatch(message, /home/);
+  observation.writeIntent = async () => ({ createIfAbsent: true });
+  await refused(run(...write), "FS_NOT_OBSERVED");
+  assert.equal((await session.files.read(FILE)).text(), "old");
+});
+
+test("a listener that rejects loses no write, and does not end the process", async (t) => {
+  const observation = { writeIntent() {}, editIntent() {}, observed: () => Promise.reject(new Error("late")) };
+  const { run, session } = await withTools(t, { observation });
+  await run("write", { file_path: FILE, content: "one" });
+  await new Promise(setImmediate);
+  assert.equal((await session.files.read(FILE)).text(), "one");
+});
+
+test("a link in the way of a write is told as one, not as a file to be read first", async (t) => {
+  const { run, roots } = await withTools(t);
+  plant(roots.session, { "a.txt": "old", link: link("a.txt"), dangling: link("none") });
+  for (const file_path of ["/session/link", "/session/dangling"]) {
+    await run("read", { file_path: "/session/dangling" }).catch(() => {});
+    const { message } = await refused(run("write", { file_path, content: "x" }), "FS_NOT_OBSERVED", /symbolic link/);
+    assert.doesNotMatch(message, /Read the file/);
+  }
+  await run("remove", { path: "/session/dangling" });
+  await run("write", { file_path: "/session/dangling", content: "x" });
+  assert.equal(fs.readFileSync(path.join(roots.session, "dangling"), "utf8"), "x");
+});
+
+test("what cannot be read first is told with another way out", async (t) => {
+  const { run, roots } = await withTools(t, { names: { remove: "rm" } });
+  const png = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
+  const files = { bin: "a\0b", latin: Buffer.from([0xe9, 0x61]), text: "abc", "small.png": png };
+  files["large.png"] = Buffer.concat([png, Buffer.alloc(9 * 1024 * 1024)]);
+  for (const [name, content] of Object.entries(files)) fs.writeFileSync(path.join(roots.session, name), content);
+  const writeTo = (name) => run("write", { file_path: `/session/${name}`, content: "x" });
+  for (const name of ["bin", "latin", "large.png"]) {
+    const { message } = await refused(writeTo(name), "FS_NOT_OBSERVED", /remove it with rm if it is to be replaced/);
+    assert.doesNotMatch(message, /Read the file/);
+  }
+  for (const name of ["text", "small.png"]) await refused(writeTo(name), "FS_NOT_OBSERVED", /Read the file with read/);
+  await run("rm", { path: "/session/bin" });
+  assert.match(await writeTo("bin"), /^Created/);
 });
 
 test("refusals are events, with the tool's name; what was read and edited is told at the end", async (t) => {

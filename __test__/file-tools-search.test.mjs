@@ -76,7 +76,23 @@ const globs = [
   [{ pattern: "/session/src/**/c.*" }, ["/session/src/deep/c.ts"]],
   [{ pattern: "src/{a,b}.ts" }, ["/session/src/a.ts", "/session/src/b.ts"]],
   [{ pattern: "/session/README.md" }, ["/session/README.md"]],
+  [{ pattern: "/**/README.md" }, ["/session/README.md"]],
 ];
+test("a result is no longer than its bound, also where the path alone is", async (t) => {
+  const { run } = await withTools(t, { limits: { bytes: 1024 } });
+  const long = `/session/${Array.from({ length: 15 }, (_, at) => `${at}`.padEnd(240, "x")).join("/")}`;
+  const results = [
+    await run("write", { file_path: long, content: "one\n".repeat(100) }),
+    await run("read", { file_path: long }),
+    await run("edit", { file_path: long, old_string: "one", new_string: "two", replace_all: true }),
+    await run("list", { path: "/session", recursive: true }),
+    await run("glob", { pattern: "**" }),
+    await run("grep", { pattern: "two" }),
+    await run("remove", { path: long }),
+  ];
+  for (const result of results) assert.ok(Buffer.byteLength(result) <= 1024, result.slice(0, 40));
+});
+
 test("glob: everywhere, below a folder, or with the folder in the pattern", async (t) => {
   const { run } = await withTree(t);
   for (const [input, expected] of globs) {
@@ -89,7 +105,9 @@ test("glob: everywhere, below a folder, or with the folder in the pattern", asyn
     assert.equal(status, `${expected.length} in all`);
   }
   assert.equal(await run("glob", { pattern: "*.none" }), "Nothing matches.");
+  assert.equal(await run("glob", { pattern: "/**" }), await run("glob", { pattern: "**" }));
   await refused(run("glob", { pattern: "[" }), "FS_INVALID_OPTION");
+  await refused(run("grep", { pattern: "a", glob: "[" }), "FS_INVALID_OPTION", /Not a glob/);
   await refused(run("glob", { pattern: "*", path: "/session/none" }), "FS_NOT_FOUND");
 });
 

@@ -55,6 +55,58 @@ test("files are written, read, added to, moved and removed", async (t) => {
   assert.equal(await ok(pi.exists("a")), false);
 });
 
+test("a file that is moved onto itself stays, whatever the spelling; a folder is never moved onto", async (t) => {
+  const { pi, roots } = await withPi(t);
+  plant(roots.session, { "d/a.txt": "abc", link: link("d") });
+  for (const to of ["d/a.txt", "/session/d//./a.txt", "link/a.txt"]) {
+    await ok(pi.renameFile("d/a.txt", to));
+    assert.equal(await ok(pi.readTextFile("d/a.txt")), "abc", to);
+  }
+  await fails(pi.renameFile("d/a.txt", "d"), "is_directory");
+  assert.equal(await ok(pi.readTextFile("d/a.txt")), "abc");
+});
+
+test("lines end at LF, CRLF and CR, however the file comes in; a long one costs its length once", async (t) => {
+  const { pi, session } = await withPi(t);
+  const chunk = (text) => Buffer.from(text);
+  const cut = [chunk("one\r"), chunk("\ntwo\rthr"), chunk("ee\n\n"), chunk("\r")];
+  await session.files.write("/session/a", cut);
+  for (const [name, lines] of [
+    ["a", ["one", "two", "three", "", ""]],
+    ["b", []],
+  ]) {
+    if (name === "b") await ok(pi.writeFile(name, ""));
+    assert.deepEqual(await ok(pi.readTextLines(name)), lines);
+    assert.deepEqual(await ok(pi.readTextLines(name, { maxLines: 2 })), lines.slice(0, 2));
+  }
+  const long = "é".repeat(16 * 1024 * 1024);
+  await ok(pi.writeFile("long", `${long}\r\nend`));
+  assert.deepEqual((await ok(pi.readTextLines("long", 1)))[0] === long, true);
+});
+
+test("a signal that is aborted gives aborted, and nothing is changed", async (t) => {
+  const { pi, session } = await withPi(t);
+  await ok(pi.writeFile("a", "abc"));
+  const signal = AbortSignal.abort();
+  for (const call of [
+    pi.readTextFile("a", signal),
+    pi.readTextLines("a", { abortSignal: signal }),
+    pi.readBinaryFile("a", signal),
+    pi.writeFile("a", "x", signal),
+    pi.appendFile("a", "x", signal),
+    pi.renameFile("a", "b", signal),
+    pi.fileInfo("a", signal),
+    pi.listDir("/session", signal),
+    pi.exists("a", signal),
+    pi.createDir("d", { abortSignal: signal }),
+    pi.remove("a", { abortSignal: signal }),
+  ])
+    await fails(call, "aborted");
+  await fails(pi.readTextFile("a", "no signal"), "invalid");
+  assert.equal(await ok(pi.readTextFile("a")), "abc");
+  assert.equal((await session.files.list("/session")).length, 1);
+});
+
 test("what is there is described, a link for itself", async (t) => {
   const { pi, roots } = await withPi(t);
   plant(roots.session, { "a.txt": "abc", "dir/x": "", link: link("a.txt"), p: fifo() });
@@ -70,7 +122,9 @@ test("what is there is described, a link for itself", async (t) => {
 test("folders and temporary files", async (t) => {
   const { pi, roots, dataDir } = await withPi(t);
   await ok(pi.createDir("x/y/z"));
-  await ok(pi.createDir("x/y/z"));
+  await ok(pi.createDir("x/y/z/"));
+  plant(roots.session, { link: link("x") });
+  for (const there of ["x/y/z", "", ".", "/session", "/artifacts/", "link"]) await ok(pi.createDir(there));
   assert.deepEqual(fs.readdirSync(path.join(roots.session, "x/y/z")), []);
   const [one, two] = [await ok(pi.createTempDir()), await ok(pi.createTempDir())];
   assert.notEqual(one, two);
@@ -82,7 +136,11 @@ test("folders and temporary files", async (t) => {
 
 test("eight codes, and nothing is thrown", async (t) => {
   const { pi, roots, session } = await withPi(t);
-  plant(roots.session, { "a.txt": "abc", "dir/x": "", p: fifo() });
+  plant(roots.session, { "a.txt": "abc", "dir/x": "", p: fifo(), link: link("a.txt"), dangling: link("none") });
+  for (const name of ["link", "dangling"]) {
+    await fails(pi.writeFile(name, "x"), "permission_denied");
+    await fails(pi.appendFile(name, "x"), "permission_denied");
+  }
   await fails(pi.readTextFile("none"), "not_found");
   await fails(pi.readTextFile("dir"), "is_directory");
   await fails(pi.writeFile("dir", "x"), "is_directory");
@@ -163,6 +221,33 @@ test("tool_call: writes that leave the roots, unseen and stale ones are blocked"
   await sleep(100); // what was seen right after a change is the same later on
   assert.equal(await toolCall("edit", { path: "a.txt" }), undefined);
   assert.equal(await toolCall("read", { path: "/etc/passwd" }), undefined);
+});
+
+test("tool_call: a file is the same by every link to it; a folder is told as one", async (t) => {
+  const { toolCall, session, roots } = await withHooks(t);
+  await session.files.writeText("/session/d/a.txt", "one");
+  plant(roots.session, { link: link("d") });
+  for (const [read, edited] of [
+    ["link/a.txt", "d/a.txt"],
+    ["d/a.txt", "link/a.txt"],
+  ]) {
+    await toolCall("read", { path: read });
+    assert.equal(await toolCall("edit", { path: edited }), undefined);
+  }
+  assert.match((await toolCall("write", { path: "d" })).reason, /^\[FS_NOT_REGULAR_FILE\] Is a folder/);
+});
+
+test("tool_result: what cannot be stored is shortened where the host wants that", async (t) => {
+  const quota = { sessionBytes: 1000 };
+  const { toolResult } = await withHooks(t, { quota, offload: { onOffloadError: "inline" } });
+  const given = await toolResult("bash", [{ type: "text", text: "x".repeat(50_000) }], { details: { exitCode: 0 } });
+  assert.match(JSON.parse(given.content[0].text).message, /FS_QUOTA_EXCEEDED/);
+  assert.ok(given.content[0].text.length <= 16_384);
+  assert.deepEqual(given.details, { exitCode: 0 });
+  const strict = await withHooks(t, { quota });
+  await assert.rejects(strict.toolResult("bash", [{ type: "text", text: "x".repeat(50_000) }]), {
+    code: "FS_QUOTA_EXCEEDED",
+  });
 });
 
 test("tool_result: texts that are too large go to a file; pictures and small ones stay", async (t) => {

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { fileTools } from "@little-stack/files/tools";
 import { tempDir } from "./support/host.mjs";
+import { dir as folder, fifo, file as fileOf, link, plant } from "./support/tree.mjs";
 import { begin } from "./support/turns.mjs";
 import { refused, withTools } from "./support/file-tools.mjs";
 
@@ -118,6 +119,42 @@ test("a host folder: 0600 in 0700, whole, one file for each session of each data
   assert.deepEqual(await two.run("todo_write", {}), TODOS.slice(0, 1));
   assert.equal((await one.session.files.list("/session")).length, 0);
 });
+
+test("a host folder is where it was when it was named", async (t) => {
+  const project = tempDir(t);
+  const before = process.cwd();
+  t.after(() => process.chdir(before));
+  process.chdir(project);
+  const { run } = await withTools(t, { plan: { dir: { host: "plans" } } });
+  process.chdir(before);
+  await run("todo_write", { todos: TODOS });
+  assert.equal(fs.readdirSync(path.join(project, "plans")).length, 1);
+});
+
+test(
+  "a host folder: a link, a pipe or a huge file in the place of the plan is not read",
+  { timeout: 20_000 },
+  async (t) => {
+    const host = tempDir(t);
+    const { run } = await withTools(t, { plan: { dir: { host } } });
+    await run("todo_write", { todos: TODOS });
+    const [name] = fs.readdirSync(host);
+    fs.writeFileSync(path.join(host, "other"), "## Task List\n- [x] not ours\n");
+    for (const instead of [
+      link("other"),
+      fifo(),
+      fileOf(`## Task List\n- [x] not ours\n${"x".repeat(1024 * 1024)}`),
+      folder(),
+    ]) {
+      fs.rmSync(path.join(host, name), { recursive: true });
+      plant(host, { [name]: instead });
+      assert.deepEqual(await run("todo_write", {}), TODOS);
+    }
+    fs.rmdirSync(path.join(host, name));
+    await run("todo_write", { todos: TODOS });
+    assert.match(fs.readFileSync(path.join(host, name), "utf8"), /^# Execution Plan/);
+  },
+);
 
 test("ids of every kind give names of their own", async (t) => {
   const h = await withTools(t);

@@ -71,6 +71,7 @@ test("stat follows links, a listing does not; deleting takes the link itself", a
   await rejectsWith(sandbox.listDirectory({ path: "a.txt" }), "FS_NOT_DIRECTORY");
   assert.equal(await sandbox.deleteFile({ path: "link" }), true);
   assert.equal(await sandbox.deleteFile({ path: "link" }), false);
+  assert.equal(await sandbox.deleteFile({ path: "a.txt/below" }), false);
   assert.deepEqual(await sandbox.stat({ path: "a.txt" }), { type: "file", size: 3 });
   await rejectsWith(sandbox.deleteFile({ path: "d" }), "FS_NOT_REGULAR_FILE");
 });

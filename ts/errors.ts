@@ -133,7 +133,7 @@ export function nameOf(error: unknown): string {
 export function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value === "string") return value === "" ? "an empty string" : "a string";
-  if (typeof value === "number") return Number.isInteger(value) ? "a number" : `the number ${value}`;
+  if (typeof value === "number") return `the number ${value}`;
   if (typeof value !== "object") return `a ${typeof value}`;
   try {
     if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";

@@ -207,7 +207,7 @@ pub(crate) fn glob(pattern: &str) -> Result<GlobMatcher> {
         .backslash_escape(true)
         .build()
         .map(|glob| glob.compile_matcher())
-        .map_err(|error| Error::new(Code::InvalidOption, format!("pattern is not a glob: {}", error.kind())))
+        .map_err(|error| Error::new(Code::InvalidOption, format!("Not a glob: {}", error.kind())))
 }
 
 /// A listing under way: gives its entries in order, a batch at a time.

@@ -64,7 +64,8 @@ impl FromStr for FileVersion {
             };
             parts.next().is_none().then_some(Self { stamp, digest })
         };
-        read().ok_or_else(|| Error::new(Code::InvalidOption, "A version is one that a read, write or stat has given"))
+        // To whoever holds it versions are opaque: one that is none of ours is one that no file has.
+        read().ok_or_else(|| Error::new(Code::StaleVersion, "No file has this version"))
     }
 }
 

@@ -64,7 +64,7 @@ export function sessionFileSystem(session: HarnessSession<any>): FileSystem {
 
     writeText: async (target, text, options) => {
       const content = textOf(text, "text");
-      const guard = check.readOptions(options, guardOf);
+      const guard = check.readOptions(options, ({ expected }) => guardOf(expected));
       const signal = signalOf(options);
       const asked = content.length < LARGE_BYTES && Buffer.byteLength(content) < LARGE_BYTES;
       const more = { signal, beforeBytes: asked ? LARGE_BYTES - 1 : 0 };
@@ -74,7 +74,7 @@ export function sessionFileSystem(session: HarnessSession<any>): FileSystem {
 
     editText: async (target, edits, options) => {
       const given = editsOf(edits);
-      const ifVersion = check.readOptions(options, versionOf);
+      const ifVersion = check.readOptions(options, ({ expected }) => versionOf(expected));
       const edit = access.edit(pathOf(target), given, ifVersion, MAX_DIFF_BYTES, signalOf(options));
       const { version, diff, written } = await as("FS_NOT_FOUND", "FS_STALE_VERSION", edit);
       return { version: version as FsVersion, diff, ref: fileRef(written) };
@@ -108,7 +108,8 @@ function typeOf(kind: NativeVersioned["kind"]): FsInfo["type"] {
 
 /** Files are used by the path they were named by: a write must see the links in it. */
 function pathOf(target: FsTarget): string {
-  return check.readOptions(target, ({ displayPath }) => {
+  const given = typeof target === "object" && target !== null ? target : {};
+  return check.readOptions(given, ({ displayPath }) => {
     if (typeof displayPath === "string") return displayPath;
     throw check.invalidOption("target", "an FsTarget, as resolve gives it", target);
   });

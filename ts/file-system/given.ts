@@ -10,30 +10,28 @@ export function textOf(value: unknown, name: string): string {
   return value;
 }
 
-/** `expected` of a write. */
-export function guardOf(options: check.Options): Guard {
-  const expected = options["expected"];
-  if (expected === undefined) return {};
+/** What a write is to keep to: `expected`, or what a policy decides. Only undefined is no guard. */
+export function guardOf(intent: unknown, name = "expected"): Guard {
+  if (intent === undefined) return {};
   const accepted = "{ createIfAbsent: true } or { replaceIfVersion }";
-  if (typeof expected !== "object" || expected === null) throw check.invalidOption("expected", accepted, expected);
-  const { createIfAbsent, replaceIfVersion } = expected as { createIfAbsent?: unknown; replaceIfVersion?: unknown };
+  if (typeof intent !== "object" || intent === null) throw check.invalidOption(name, accepted, intent);
+  const { createIfAbsent, replaceIfVersion } = intent as { createIfAbsent?: unknown; replaceIfVersion?: unknown };
   if (createIfAbsent === true && replaceIfVersion === undefined) return { ifNoneMatch: true };
   if (createIfAbsent === undefined && replaceIfVersion !== undefined)
-    return { ifVersion: checkVersion(replaceIfVersion) };
-  throw check.invalidOption("expected", accepted, expected);
+    return { ifVersion: checkVersion(replaceIfVersion, `${name}: replaceIfVersion`) };
+  throw check.invalidOption(name, accepted, intent);
 }
 
-/** `expected` of an edit. */
-export function versionOf(options: check.Options): string | undefined {
-  const expected = options["expected"];
-  if (expected === undefined) return undefined;
-  if (typeof expected !== "object" || expected === null) throw check.invalidOption("expected", "{ version }", expected);
-  return checkVersion((expected as { version?: unknown }).version);
+/** The same of an edit. */
+export function versionOf(intent: unknown, name = "expected"): string | undefined {
+  if (intent === undefined) return undefined;
+  if (typeof intent !== "object" || intent === null) throw check.invalidOption(name, "{ version }", intent);
+  return checkVersion((intent as { version?: unknown }).version, `${name}: version`);
 }
 
 /** One that is none of ours can only be stale. */
-function checkVersion(version: unknown): string {
-  if (typeof version !== "string") throw check.invalidOption("version", "a version that was given before", version);
+function checkVersion(version: unknown, name: string): string {
+  if (typeof version !== "string") throw check.invalidOption(name, "a version that was given before", version);
   if (version.length <= MAX_VERSION_LENGTH && /^[\u0021-\u007e]+$/.test(version)) return version;
-  throw new HarnessFileError("FS_STALE_VERSION", "This is no version that a file has");
+  throw new HarnessFileError("FS_STALE_VERSION", "No file has this version");
 }

@@ -1,10 +1,12 @@
 // Images and PDFs: what `read` gives of them, and the file parts that the AI SDK 5, 6 and 7 make of a tool's result.
 import type { FileAttachment } from "../../tools.js";
+import { HarnessFileError } from "../errors.js";
+import { withText } from "../file-system/codes.js";
 import type { Call } from "./tool.js";
 
 const TYPE = "harness.file_attachment";
 /** More than any provider takes of an image. */
-const MAX_BYTES = 8 * 1024 * 1024;
+export const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Version 7 hands a tool `context`, those before `experimental_context`; both even when there is none. */
 let newest = false;
@@ -22,7 +24,11 @@ export function noticed<R>(execute: (input: unknown, options: unknown) => R): (i
 
 export async function attachment(path: string, mediaType: string, call: Call): Promise<FileAttachment> {
   const { access, signal } = call;
-  const { content } = await access.files.read(path, { maxBytes: MAX_BYTES, ...(signal !== undefined && { signal }) });
+  const read = access.files.read(path, { maxBytes: MAX_BYTES, ...(signal !== undefined && { signal }) });
+  const { content } = await read.catch((error: unknown) => {
+    if (!(error instanceof HarnessFileError) || error.code !== "FS_TOO_LARGE") throw error;
+    throw withText(error, `${path} (${mediaType}) is too large to be shown: at most ${MAX_BYTES} bytes are.`);
+  });
   const data = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString("base64");
   return { type: TYPE, path, mediaType, bytes: content.byteLength, data };
 }

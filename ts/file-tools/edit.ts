@@ -43,9 +43,9 @@ export function editTool(kit: Kit): FileTool {
       const path = input.text("file_path");
       const edits = editsIn(input, names.edit);
       const target = await call.target(path);
-      const intent = await call.decided(path, () => observer.editIntent(target, call.actor));
+      const { version } = await call.decided(path, () => observer.editIntent(target, call.actor));
       const diffBytes = Math.min(MAX_DIFF_BYTES, limits.bytes >> 1);
-      const edit = call.access.edit(path, edits, intent?.version, diffBytes, call.signal);
+      const edit = call.access.edit(path, edits, version, diffBytes, call.signal);
       const edited = await as("FS_NOT_FOUND", "FS_STALE_VERSION", edit);
       observer.present(target, edited.version, call.actor);
       return said(edited);

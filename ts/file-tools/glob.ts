@@ -9,7 +9,7 @@ import { type FileTool, type Kit, fileTool } from "./tool.js";
 const MAX_PATTERN_LENGTH = 4096;
 
 export function globTool(kit: Kit): FileTool {
-  const { limits } = kit;
+  const { limits, names } = kit;
   return fileTool(kit, {
     name: "glob",
     description: [
@@ -22,7 +22,7 @@ export function globTool(kit: Kit): FileTool {
     },
     required: ["pattern"],
     run: async (input, call) => {
-      const { folder, pattern } = placed(input.text("pattern"), input.optionalText("path"));
+      const { folder, pattern } = placed(names.glob, input.text("pattern"), input.optionalText("path"));
       const options = { recursive: true, pattern, offset: 0, limit: limits.entries };
       const pages = await inRoots(folder, (path) => call.access.page("glob", path, options, call.signal));
       const total = pages.reduce((sum, page) => sum + page.total, 0);
@@ -40,12 +40,17 @@ export function globTool(kit: Kit): FileTool {
 }
 
 /** A pattern may begin with the folder itself. */
-function placed(pattern: string, path: string | undefined): { folder: string | undefined; pattern: string } {
+function placed(
+  tool: string,
+  pattern: string,
+  path: string | undefined,
+): { folder: string | undefined; pattern: string } {
   if (pattern === "" || pattern.length > MAX_PATTERN_LENGTH || !pattern.isWellFormed()) {
-    throw refused(`glob: pattern must be text of 1 to ${MAX_PATTERN_LENGTH} characters`);
+    throw refused(`${tool}: pattern must be text of 1 to ${MAX_PATTERN_LENGTH} characters`);
   }
   if (!pattern.startsWith("/")) return { folder: path, pattern };
-  if (path !== undefined) throw refused("glob: a pattern with a path beside it must not start with /");
+  if (path !== undefined) throw refused(`${tool}: a pattern with a path beside it must not start with /`);
+  if (/^\/\*\*(?:\/|$)/.test(pattern)) return { folder: undefined, pattern: pattern.slice(1) };
   const fixed = /^(?:\/[^/*?[\]{}\\]+)*(?=\/)/.exec(pattern)?.[0] ?? "";
   return { folder: fixed === "" ? "/" : fixed, pattern: pattern.slice(fixed.length + 1) };
 }

@@ -12,7 +12,7 @@ const LINE_CHARACTERS = 500;
 const MAX_CONTEXT = 20;
 
 export function grepTool(kit: Kit): FileTool {
-  const { limits } = kit;
+  const { limits, names } = kit;
   return fileTool(kit, {
     name: "grep",
     description: [
@@ -36,13 +36,13 @@ export function grepTool(kit: Kit): FileTool {
     run: async (input, call) => {
       const glob = input.optionalText("glob");
       const options = {
-        pattern: checked(input.text("pattern"), "pattern"),
+        pattern: checked(names.grep, input.text("pattern"), "pattern"),
         ignoreCase: input.flag("ignore_case"),
         context: input.count("context", 0, MAX_CONTEXT) ?? 0,
         limit: input.count("limit", 1, limits.matches) ?? limits.matches,
         maxLineCharacters: Math.min(limits.lineCharacters, LINE_CHARACTERS),
         maxBytes: limits.bytes - STATUS_BYTES,
-        ...(glob !== undefined && { glob: checked(glob, "glob") }),
+        ...(glob !== undefined && { glob: checked(names.grep, glob, "glob") }),
       };
       const results = await inRoots(input.optionalText("path"), (path) =>
         call.access.call("grep", path, call.signal, (native, folder, cancellation) =>
@@ -54,9 +54,9 @@ export function grepTool(kit: Kit): FileTool {
   });
 }
 
-function checked(value: string, name: string): string {
+function checked(tool: string, value: string, name: string): string {
   if (value !== "" && value.length <= MAX_PATTERN_LENGTH && value.isWellFormed()) return value;
-  throw refused(`grep: ${name} must be text of 1 to ${MAX_PATTERN_LENGTH} characters`);
+  throw refused(`${tool}: ${name} must be text of 1 to ${MAX_PATTERN_LENGTH} characters`);
 }
 
 function said(results: readonly NativeGrepResult[], limit: number, maxBytes: number): string {

@@ -8,7 +8,7 @@ export type Steps = Partial<Record<FsErrorCode, (names: Names) => string>>;
 
 const STEPS: Steps = {
   FS_NOT_OBSERVED: ({ read }) => `Read the file with ${read} first, then retry.`,
-  FS_STALE_VERSION: ({ read }) => `If it is still there, read it again with ${read}, then retry.`,
+  FS_STALE_VERSION: ({ read }) => `Whatever it is now, read it again with ${read}, then retry.`,
   FS_EDIT_NOT_FOUND: ({ read }) =>
     `Read the place with ${read} and copy old_string from it exactly, spaces and line ends too.`,
   FS_AMBIGUOUS_EDIT: () => "Put more of the lines around it into old_string, or set replace_all to true.",
@@ -34,9 +34,9 @@ export function final(error: HarnessFileError): HarnessFileError {
   return error;
 }
 
-/** Of the tool that was called; its own steps come first. */
+/** Of the tool that was called; its own steps come first. A link is neither read nor listed away. */
 export function withNextStep(error: unknown, names: Names, own: Steps = {}): unknown {
-  if (!(error instanceof HarnessFileError) || finals.has(error)) return error;
+  if (!(error instanceof HarnessFileError) || finals.has(error) || error.reason === "symlink") return error;
   const step = (own[error.code] ?? STEPS[error.code])?.(names);
   if (step === undefined) return error;
   const general = GENERAL[error.code];

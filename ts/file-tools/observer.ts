@@ -1,5 +1,8 @@
 // Asks and tells the policy, if there is one. `fs/write-intent`, `fs/edit-intent` and `fs/observed` of the tools.
-import type { FsTarget, FsVersion, FsWriteIntent, ObservationPolicy } from "../../tools.js";
+import type { FsTarget, FsVersion, ObservationPolicy } from "../../tools.js";
+import { HarnessFileError } from "../errors.js";
+import type { Guard } from "../file-system/access.js";
+import { guardOf, versionOf } from "../file-system/given.js";
 
 let warned = false;
 
@@ -10,13 +13,20 @@ export class Observer {
     this.#policy = policy;
   }
 
-  /** undefined: whatever is there. What the policy throws is the refusal. */
-  writeIntent(target: FsTarget, actor: object): FsWriteIntent | undefined {
-    return this.#policy === false ? undefined : this.#policy.writeIntent(target, actor, () => undefined);
+  /** Empty: whatever is there. What the policy throws is the refusal; what is no decision is refused, for it guards nothing. */
+  async writeIntent(target: FsTarget, actor: object): Promise<Guard> {
+    const policy = this.#policy;
+    if (policy === false) return {};
+    const intent: unknown = await decided(target, () => policy.writeIntent(target, actor, () => undefined));
+    return guardOf(intent, "What writeIntent gives");
   }
 
-  editIntent(target: FsTarget, actor: object): { version: FsVersion } | undefined {
-    return this.#policy === false ? undefined : this.#policy.editIntent(target, actor, () => undefined);
+  async editIntent(target: FsTarget, actor: object): Promise<{ version?: string }> {
+    const policy = this.#policy;
+    if (policy === false) return {};
+    const intent: unknown = await decided(target, () => policy.editIntent(target, actor, () => undefined));
+    const version = versionOf(intent, "What editIntent gives");
+    return version === undefined ? {} : { version };
   }
 
   present(target: FsTarget, version: string, actor: object): void {
@@ -27,15 +37,31 @@ export class Observer {
     this.#tell(target, { absent: true }, actor);
   }
 
-  /** A listener that throws must not make a finished write look failed, nor hide what a read found. */
+  /** A listener that throws, or rejects, must not make a finished write look failed, nor hide what a read found. */
   #tell(target: FsTarget, observation: { present: FsVersion } | { absent: true }, actor: object): void {
-    if (this.#policy === false) return;
-    try {
-      this.#policy.observed(target, observation, actor);
-    } catch (error) {
-      if (warned) return;
-      warned = true;
-      process.emitWarning(`observed failed: ${String(error)}`, { code: "LITTLE_FILES_OBSERVED" });
-    }
+    const policy = this.#policy;
+    if (policy === false) return;
+    const tell = async (): Promise<void> => policy.observed(target, observation, actor);
+    tell().catch(warn);
   }
+}
+
+/** The words of a plain error are the policy's own, unlike those of a system call, which may name a path of the host. */
+async function decided<T>({ displayPath }: FsTarget, decide: () => T): Promise<T> {
+  try {
+    return await decide();
+  } catch (error) {
+    const own = error instanceof Error && !(error instanceof HarnessFileError) && !("syscall" in error);
+    if (!own) throw error;
+    throw new HarnessFileError("FS_SANDBOX_DENIED", error.message || "The policy refuses it", {
+      path: displayPath,
+      cause: error,
+    });
+  }
+}
+
+function warn(error: unknown): void {
+  if (warned) return;
+  warned = true;
+  process.emitWarning(`observed failed: ${String(error)}`, { code: "LITTLE_FILES_OBSERVED" });
 }

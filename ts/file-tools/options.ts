@@ -1,4 +1,5 @@
 // The options of `fileTools`, with their defaults.
+import { resolve } from "node:path";
 import type { FileToolName, ObservationPolicy } from "../../tools.js";
 import * as check from "../check.js";
 import { checkPath } from "../file-options.js";
@@ -101,6 +102,6 @@ function planDirOf(given: check.Options): PlanDir {
   if (dir === undefined) return { managed: "/session/plans" };
   if (typeof dir === "string" && dir.startsWith("/")) return { managed: checkPath(dir).replace(/\/+$/, "") };
   const host = typeof dir === "object" && dir !== null ? (dir as { host?: unknown }).host : undefined;
-  if (typeof host === "string" && host !== "" && !host.includes("\0")) return { host };
+  if (typeof host === "string" && host !== "" && !host.includes("\0")) return { host: resolve(host) };
   throw check.invalidOption("plan.dir", "a path inside a managed root, or { host: folder }", dir);
 }

@@ -3,6 +3,7 @@ import type { HarnessSession, ToolLike } from "../../index.js";
 import type { FileToolName, FsTarget } from "../../tools.js";
 import { Access } from "../file-system/access.js";
 import { harnessToolContext } from "../tools/context.js";
+import { cutText } from "../tools/cut-text.js";
 import { Input } from "./input.js";
 import { type Steps, withNextStep } from "./next-step.js";
 import type { Observer } from "./observer.js";
@@ -45,8 +46,8 @@ export class Call {
   }
 
   /** What a policy refuses is told like other refusals. */
-  decided<T>(path: string, decide: () => T): Promise<T> {
-    return this.access.call(this.#name, path, undefined, () => Promise.resolve(decide() as T & object));
+  decided<T extends object>(path: string, decide: () => Promise<T>): Promise<T> {
+    return this.access.call(this.#name, path, undefined, decide);
   }
 }
 
@@ -77,7 +78,9 @@ export function fileTool(kit: Kit, definition: Definition): FileTool {
     execute: async (input, options) => {
       try {
         const call = new Call(name, options);
-        return await run(new Input(kit.names[name], input ?? {}, known), call);
+        const result = await run(new Input(kit.names[name], input ?? {}, known), call);
+        // Each keeps to its own bound; a path alone can be longer than a small one.
+        return typeof result === "string" ? cutText(result, kit.limits.bytes) : result;
       } catch (error) {
         throw withNextStep(error, kit.names, steps);
       }

@@ -1,8 +1,10 @@
 // The tool `write`: a whole text file.
-import type { FsWriteIntent } from "../../tools.js";
-import type { Guard } from "../file-system/access.js";
+import { HarnessFileError } from "../errors.js";
+import { withText } from "../file-system/codes.js";
 import { writeGuarded } from "../file-system/write-guarded.js";
-import { type FileTool, type Kit, fileTool } from "./tool.js";
+import { MAX_BYTES } from "./attachment.js";
+import { final } from "./next-step.js";
+import { type Call, type FileTool, type Kit, fileTool } from "./tool.js";
 
 export function writeTool(kit: Kit): FileTool {
   const { names, observer } = kit;
@@ -18,18 +20,40 @@ export function writeTool(kit: Kit): FileTool {
       const path = input.text("file_path");
       const content = input.text("content");
       const target = await call.target(path);
-      const intent = await call.decided(path, () => observer.writeIntent(target, call.actor));
+      const guard = await call.decided(path, () => observer.writeIntent(target, call.actor));
       const { signal } = call;
-      const { operation, version, written } = await writeGuarded(call.access, path, content, guardOf(intent), {
-        signal,
+      const written = writeGuarded(call.access, path, content, guard, { signal });
+      const {
+        operation,
+        version,
+        written: file,
+      } = await written.catch(async (error: unknown) => {
+        throw (await unreadable(kit, path, call, error)) ?? error;
       });
       observer.present(target, version, call.actor);
-      return `${operation === "create" ? "Created" : "Replaced"} ${written.path} (${written.bytes} bytes)`;
+      return `${operation === "create" ? "Created" : "Replaced"} ${file.path} (${file.bytes} bytes)`;
     },
   });
 }
 
-function guardOf(intent: FsWriteIntent | undefined): Guard {
-  if (intent === undefined) return {};
-  return "createIfAbsent" in intent ? { ifNoneMatch: true } : { ifVersion: intent.replaceIfVersion };
+/** To read it first would lead to the same refusal again and again. */
+async function unreadable(
+  { names }: Kit,
+  path: string,
+  call: Call,
+  error: unknown,
+): Promise<HarnessFileError | undefined> {
+  if (!(error instanceof HarnessFileError) || error.code !== "FS_NOT_OBSERVED" || error.reason !== undefined)
+    return undefined;
+  const options = { offset: 0, limit: 8192 };
+  try {
+    const window = await call.access.call("write", path, call.signal, (native, checked, cancellation) =>
+      native.byteWindow(checked, options, cancellation?.native),
+    );
+    if (window.media === undefined || window.bytes <= MAX_BYTES) return undefined;
+  } catch (unread) {
+    if (!(unread instanceof HarnessFileError) || unread.code !== "FS_NOT_TEXT") return undefined;
+  }
+  const text = `A file that cannot be read as text is already there: ${path}. Name another path, or remove it with ${names.remove} if it is to be replaced.`;
+  return final(withText(error, text));
 }

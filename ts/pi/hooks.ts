@@ -8,7 +8,9 @@ import { readBeforeWrite } from "../file-system/read-before-write.js";
 import { sessionPath } from "../file-system/session-path.js";
 import type { FsTarget, FsVersion, FsWriteIntent } from "../../tools.js";
 import type { NativeVersioned } from "../native.js";
-import { offloadToolResult } from "../tools/offload-result.js";
+import { isToolResultFile } from "../client.js";
+import { DEFAULTS } from "../tools/offload-options.js";
+import { Offload } from "../tools/offload.js";
 
 const SETTLED_MS = 40;
 
@@ -32,10 +34,13 @@ class Hooks {
   readonly #context: HarnessToolContext<any>;
   readonly #access: Access;
   readonly #policy = readBeforeWrite();
+  readonly #offload: Offload;
 
   constructor(context: HarnessToolContext<any>) {
     this.#context = context;
     this.#access = new Access((context as Partial<typeof context> | undefined)?.files as typeof context.files);
+    const { core, writer } = this.#access;
+    this.#offload = new Offload(core, writer, core.offload || DEFAULTS);
   }
 
   async toolCall(event: unknown): Promise<Block | undefined> {
@@ -54,29 +59,37 @@ class Hooks {
   /** What pi is about to read may be newer than what is noted: then a later write is stale, never blind. */
   async #noted(path: unknown): Promise<void> {
     const target = await this.#target(path);
-    const found = await this.#settled(target.displayPath);
+    const found = await this.#settled(target);
     const observation = found === undefined ? ({ absent: true } as const) : { present: found.version as FsVersion };
     this.#policy.observed(target, observation, this.#context.session);
   }
 
-  /** Versions are compared as texts here, and that of a file changed by another program is final only a moment later. */
-  async #settled(path: string): Promise<NativeVersioned | undefined> {
-    const found = await missing(this.#access.version(path, true));
+  /**
+   * Versions are compared as texts here: that of one file is always asked for by the same path, whatever links lead to it,
+   * and that of a file changed by another program is final only a moment later.
+   */
+  async #settled({ targetKey }: FsTarget): Promise<NativeVersioned | undefined> {
+    const found = await missing(this.#access.version(targetKey, true));
     if (found === undefined || Date.now() - found.updatedAt > SETTLED_MS) return found;
     await setTimeout(SETTLED_MS);
-    return missing(this.#access.version(path, true));
+    return missing(this.#access.version(targetKey, true));
   }
 
   async #guard(toolName: "write" | "edit", path: unknown): Promise<void> {
     const target = await this.#target(path);
     const { session } = this.#context;
     const { displayPath } = target;
+    const found = await this.#settled(target);
+    if (found?.kind === "directory") {
+      throw new HarnessFileError("FS_NOT_REGULAR_FILE", `Is a folder, not a file: ${displayPath}`, {
+        path: displayPath,
+      });
+    }
     const intent: FsWriteIntent | undefined =
       toolName === "write"
         ? this.#policy.writeIntent(target, session, () => undefined)
         : replacing(this.#policy.editIntent(target, session, () => undefined));
     if (intent === undefined) return;
-    const found = await this.#settled(displayPath);
     if ("createIfAbsent" in intent) {
       if (found === undefined) return;
       throw new HarnessFileError("FS_NOT_OBSERVED", `${displayPath} has not been read yet`, { path: displayPath });
@@ -104,12 +117,13 @@ class Hooks {
       .filter((each) => each !== undefined)
       .join("\n");
     const call = { toolName, input, ...(typeof toolCallId === "string" && { toolCallId }) };
-    const file = await offloadToolResult(this.#context.files, call, text);
-    if (file === undefined) return undefined;
+    // A reference to its file, or its beginning where the host prefers that to a failure.
+    const shown = await this.#offload.replace(call, text);
+    if (shown === text) return undefined;
     const others = parts.filter((part) => textOf(part) === undefined);
     return {
-      content: [{ type: "text", text: JSON.stringify(file) }, ...others],
-      details: { ...fields(details), file },
+      content: [{ type: "text", text: JSON.stringify(shown) }, ...others],
+      details: isToolResultFile(shown) ? { ...fields(details), file: shown } : details,
     };
   }
 }

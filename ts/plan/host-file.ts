@@ -1,11 +1,23 @@
 // A file in a folder of the host that the developer named: whole or not at all, for its owner only.
 import { randomUUID } from "node:crypto";
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { constants } from "node:fs";
+import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-export async function readHostFile(folder: string, name: string): Promise<string | undefined> {
+/** Neither leads elsewhere nor waits for a writer, whoever else works in the folder. Windows has neither. */
+const PLAIN = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** Of at most `maxBytes`; throws for anything else than a file. */
+export async function readHostFile(folder: string, name: string, maxBytes: number): Promise<string | undefined> {
   try {
-    return await readFile(join(folder, name), "utf8");
+    const file = await open(join(folder, name), PLAIN);
+    try {
+      const stat = await file.stat();
+      if (!stat.isFile() || stat.size > maxBytes) throw new Error("This is no plan file");
+      return await file.readFile("utf8");
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     if (Reflect.get(error as object, "code") === "ENOENT") return undefined;
     throw error;

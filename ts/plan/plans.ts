@@ -75,7 +75,7 @@ export class Plans {
   }
 
   async #read(owner: Owner): Promise<string | undefined> {
-    if ("host" in this.#dir) return readHostFile(this.#dir.host, sharedName(owner));
+    if ("host" in this.#dir) return readHostFile(this.#dir.host, sharedName(owner), MAX_FILE_BYTES);
     const options = { maxBytes: MAX_FILE_BYTES, utf8: true };
     const path = pathIn(this.#dir.managed, owner);
     const file = await missing(

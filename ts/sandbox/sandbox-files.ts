@@ -66,7 +66,7 @@ export function sandboxFiles(session: HarnessSession<any>): any {
         await files.remove(path, signalOf(given));
         return true;
       } catch (error) {
-        if (error instanceof HarnessFileError && error.code === "FS_NOT_FOUND") return false;
+        if (error instanceof HarnessFileError && /^FS_NOT_(FOUND|DIRECTORY)$/.test(error.code)) return false;
         throw error;
       }
     },

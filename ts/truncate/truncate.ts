@@ -36,10 +36,15 @@ export function truncateLine(line: string, maxCharacters?: number): string {
   return line.slice(0, limit).replace(/[\ud800-\udbff]$/, "") + LINE_MARK;
 }
 
+/** Infinity: there is none. */
+function limitOf(options: check.Options, name: "maxLines" | "maxBytes"): number | undefined {
+  return options[name] === Infinity ? Infinity : check.count(options, name);
+}
+
 function truncated(text: string, options: unknown, keep: (text: string, limits: Limits) => Kept): TruncationResult {
   const limits = check.readOptions(options, (given) => ({
-    maxLines: check.count(given, "maxLines") ?? DEFAULT_MAX_LINES,
-    maxBytes: check.count(given, "maxBytes") ?? DEFAULT_MAX_BYTES,
+    maxLines: limitOf(given, "maxLines") ?? DEFAULT_MAX_LINES,
+    maxBytes: limitOf(given, "maxBytes") ?? DEFAULT_MAX_BYTES,
   }));
   const totals: Totals = {
     totalLines: countLines(checkText(text)),

@@ -99,10 +99,10 @@ impl Session {
             full_since: None,
         };
         let kind = Kind::of(&stat);
-        if kind == Kind::File {
-            run.found.complete = run.search(&[path], || {})?;
-        } else {
-            run.search_below(&path, filter.as_ref())?;
+        match kind {
+            Kind::File => run.found.complete = run.search(&[path], || {})?,
+            Kind::Other => return Err(Error::at(Code::NotRegularFile, &path, format!("Not a regular file: {path}"))),
+            _ => run.search_below(&path, filter.as_ref())?,
         }
         let truncated = run.shown < run.found.total_matches;
         Ok(Grep { truncated, ..run.found })

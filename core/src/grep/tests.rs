@@ -122,7 +122,7 @@ fn refusals_and_ends() {
         Code::InvalidOption
     );
     assert_eq!(refuse("/session/none", &options("a")).code, Code::NotFound);
-    assert_eq!(refuse("/session/fifo", &options("a")).code, Code::NotDirectory);
+    assert_eq!(refuse("/session/fifo", &options("a")).code, Code::NotRegularFile);
     assert_eq!(refuse("/etc", &options("a")).code, Code::SandboxDenied);
     let cancel = Cancel::new();
     cancel.cancel();

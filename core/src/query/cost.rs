@@ -19,8 +19,10 @@ const MAX_BRACKETS: usize = 6;
 const MAX_PARENTHESES: usize = 32;
 /// About a second or two.
 const MAX_STEPS: f64 = 5e7;
-/// All uses of a regular expression together.
+/// All uses of a regular expression on one value together.
 const MAX_MATCHING: Duration = Duration::from_secs(5);
+/// On all lines of NDJSON.
+const MAX_MATCHING_LINES: Duration = Duration::from_secs(30);
 
 /// A query that was parsed, and what makes it work.
 #[derive(Debug)]
@@ -88,19 +90,29 @@ impl Expression {
         if self.shape.steps(tree) <= MAX_STEPS { Ok(()) } else { Err(too_long(tree, path)) }
     }
 
-    /// The same for its regular expressions, which need the value itself to tell how often they are used.
+    /// The same for its regular expressions, which need the value itself to tell how often they are used. `before`: seconds
+    /// that those of the lines before took; gives those with this one.
     #[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
-    pub(super) fn check_matching(&self, value: &Value, tree: &Tree, path: &HarnessPath) -> Result<()> {
-        let Some(one) = self.matching else { return Ok(()) };
+    pub(super) fn check_matching(&self, value: &Value, tree: &Tree, path: &HarnessPath, before: f64) -> Result<f64> {
+        let Some(one) = self.matching else { return Ok(before) };
         let uses = f64::from(u32::try_from(self.shape.patterns.len()).unwrap_or(u32::MAX));
         let affordable = MAX_MATCHING.as_secs_f64() / one.as_secs_f64() / uses;
-        let candidates = match &self.asked {
-            _ if self.shape.candidates(tree) <= affordable => return Ok(()),
-            Some(asked) => asked.query(value).len() as f64,
-            None => return Err(too_long(tree, path)),
-        };
-        if candidates <= affordable { Ok(()) } else { Err(too_long(tree, path)) }
+        let counted = self.asked.as_ref().map(|asked| asked.query(value).len() as f64);
+        let candidates = counted.unwrap_or_else(|| self.shape.candidates(tree));
+        if candidates > affordable {
+            return Err(too_long(tree, path));
+        }
+        let all = before + candidates * uses * one.as_secs_f64();
+        if all <= MAX_MATCHING_LINES.as_secs_f64() { Ok(all) } else { Err(too_many_lines(path)) }
     }
+}
+
+fn too_many_lines(path: &HarnessPath) -> Error {
+    let text = format!(
+        "The regular expressions of the JSONPath could take too long on all the lines of {path}. Compare with == instead, or \
+         look for the lines with a search of the text."
+    );
+    Error::at(Code::InvalidOption, path, text)
 }
 
 fn too_long(tree: &Tree, path: &HarnessPath) -> Error {
@@ -281,9 +293,17 @@ mod tests {
         let value = serde_json::json!({ "rows": rows });
         // More than there are, so that only what is counted can allow it.
         let tree = Tree { nodes: 100_000_000, depth: 4, ..Tree::default() };
-        let check = |text: &str| Expression::parse(text).expect(text).check_matching(&value, &tree, &path).is_ok();
+        let spent =
+            |text: &str, before| Expression::parse(text).expect(text).check_matching(&value, &tree, &path, before);
+        let check = |text: &str| spent(text, 0.0).is_ok();
         assert!(check("$.rows[?search(@.a, '99')].b"));
         assert!(!check("$.rows[?search(@.a, '(([a-z]{1,50}){1,50}){1,9}')]"));
         assert!(!check("$.rows[?search(@.a, '99')].b[?search(@, 'x')]"));
+        let once = spent("$.rows[?search(@.a, '99')].b", 0.0).expect("one line");
+        let twice = spent("$.rows[?search(@.a, '99')].b", once).expect("the next");
+        assert!(once > 0.1 && (twice - 2.0 * once).abs() < 1e-6);
+        let error = spent("$.rows[?search(@.a, '99')].b", MAX_MATCHING_LINES.as_secs_f64()).expect_err("all the lines");
+        assert_eq!(error.code, Code::InvalidOption);
+        assert!((spent("$.rows[0]", 7.0).expect("no expression") - 7.0).abs() < 1e-6);
     }
 }

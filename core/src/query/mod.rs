@@ -86,6 +86,7 @@ impl Session {
             matches: Vec::new(),
             used: 0,
             full: false,
+            matching: 0.0,
         };
         let ndjson = if source.size() > MAX_JSON_BYTES {
             run.long(&mut source)?;
@@ -110,6 +111,8 @@ struct Run<'a> {
     matches: Vec<QueryMatch>,
     used: usize,
     full: bool,
+    /// What the regular expressions took, in seconds.
+    matching: f64,
 }
 
 impl Run<'_> {
@@ -165,7 +168,7 @@ impl Run<'_> {
     fn value(&mut self, text: &[u8], number: Option<lines::Number>, tree: &Tree) -> Result<()> {
         self.expression.check(tree, self.path)?;
         let value = tree::parse(text, self.path)?;
-        self.expression.check_matching(&value, tree, self.path)?;
+        self.matching = self.expression.check_matching(&value, tree, self.path, self.matching)?;
         self.cancel.check()?;
         let nodes = self.expression.path().query(&value).all();
         let left = usize::try_from(self.options.limit).unwrap_or(usize::MAX).saturating_sub(self.matches.len());

@@ -99,6 +99,7 @@ fn odd_texts() {
         ("1 2", Code::NotText, "byte 2"),
         (&"[".repeat(200), Code::NotText, "ends within"),
         (&format!("{}{}", "[".repeat(200), "]".repeat(200)), Code::TooLarge, "200 levels"),
+        ("{\"a\":1e400}", Code::NotText, "out of range"),
     ] {
         open.put("a", content.as_bytes());
         let error = ask(&open, "$..a").expect_err(content);

@@ -130,7 +130,8 @@ pub(super) fn parse(text: &[u8], path: &HarnessPath) -> Result<Value> {
         // Half a surrogate pair, which JSON may hold and a string of ours may not.
         .or_else(|_| serde_json::from_slice(&paired(text)))
         .map_err(|error| {
-            let text = format!("{path} is not JSON in UTF-8: {error}. Read it as text.");
+            // Measured before, it is JSON by its signs: either not UTF-8, or with a number that no type holds.
+            let text = format!("{path} cannot be queried: {error}. Read it with a pointer, or as text.");
             Error::at(Code::NotText, path, text)
         })
 }
