@@ -3,29 +3,11 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { piExecutionFiles, piHooks } from "@little-stack/files/pi";
+import { piHooks } from "@little-stack/files/pi";
 import { fifo, leftovers, link, plant } from "./support/tree.mjs";
-import { withHost } from "./support/host.mjs";
+import { fails, ok, withPi } from "./support/pi.mjs";
 import { sleep } from "./support/process.mjs";
 import { begin } from "./support/turns.mjs";
-
-async function withPi(t, options) {
-  const h = await withHost(t, options);
-  const session = await h.host.sessions.getOrCreate({ id: "test" });
-  return { ...h, session, pi: piExecutionFiles(session) };
-}
-
-const ok = async (promise) => {
-  const result = await promise;
-  assert.equal(result.ok, true, JSON.stringify(result));
-  return result.value;
-};
-const fails = async (promise, code) => {
-  const result = await promise;
-  assert.equal(result.ok, false, JSON.stringify(result));
-  assert.equal(result.error.code, code, result.error.message);
-  assert.equal(typeof result.error.message, "string");
-};
 
 test("files are written, read, added to, moved and removed", async (t) => {
   const { pi, roots } = await withPi(t);
@@ -89,6 +71,9 @@ test("a signal that is aborted gives aborted, and nothing is changed", async (t)
   await ok(pi.writeFile("a", "abc"));
   const signal = AbortSignal.abort();
   for (const call of [
+    pi.absolutePath("a", signal),
+    pi.joinPath(["a"], signal),
+    pi.canonicalPath("a", signal),
     pi.readTextFile("a", signal),
     pi.readTextLines("a", { abortSignal: signal }),
     pi.readBinaryFile("a", signal),

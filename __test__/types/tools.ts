@@ -1,6 +1,5 @@
-// The entries "./tools" and "./pi".
-import type { FileRef, HarnessSession, HarnessToolContext, Turn } from "@little-stack/files";
-import { type PiFiles, type PiResult, piExecutionFiles, piHooks } from "@little-stack/files/pi";
+// The entry "./tools".
+import type { FileRef, HarnessSession, Turn } from "@little-stack/files";
 import {
   DEFAULT_MAX_BYTES,
   type FileSystem,
@@ -25,7 +24,6 @@ import { same } from "./expect.js";
 
 declare const session: HarnessSession<{ userId: string }>;
 declare const turn: Turn;
-declare const context: HarnessToolContext;
 
 export function tools(): void {
   same<keyof ReturnType<typeof fileTools>, FileToolName>();
@@ -91,18 +89,6 @@ export function truncation(): string {
   same<typeof result, TruncationResult>();
   same<TruncationResult["truncatedBy"], "lines" | "bytes" | null>();
   return truncateLine(truncateTail("a").content, 5) + formatSize(5);
-}
-
-export async function pi(): Promise<void> {
-  const files = piExecutionFiles(session);
-  same<typeof files, PiFiles>();
-  const text = await files.readTextFile("a");
-  same<typeof text, PiResult<string>>();
-  if (text.ok) same<typeof text.value, string>();
-  else same<typeof text.error.path, string | undefined>();
-  const { toolCall } = piHooks(context);
-  const blocked = await toolCall({});
-  same<typeof blocked, { block: true; reason: string } | undefined>();
 }
 
 export const code: FsErrorCode = "FS_NOT_OBSERVED";

@@ -90,6 +90,14 @@ export class Access {
     return this.call(name, path, undefined, (native, checked) => native.target(checked));
   }
 
+  /** The whole path that a text names, as everywhere; nothing has to be there, and nothing is loaded for it. */
+  addressed(name: string, path: string): Promise<string> {
+    const { core, writer } = this;
+    return core.perform({ name, path, source: () => writer.source }, async () => {
+      return unwrap(await core.native.target(checkPath(path))).path;
+    });
+  }
+
   version(path: string, follow: boolean): Promise<NativeVersioned> {
     return this.call("stat", path, undefined, (native, checked) => native.version(checked, follow));
   }

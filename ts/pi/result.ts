@@ -1,9 +1,9 @@
 // pi's results: a failure is a value with one of eight codes.
 import type { FsErrorCode } from "../../index.js";
-import type { PiResult } from "../../pi.js";
+import type { PiFileError, PiResult } from "../../pi.js";
 import { HarnessFileError, toFileError } from "../errors.js";
 
-type PiCode = Extract<PiResult<never>, { ok: false }>["error"]["code"];
+type PiCode = PiFileError["code"];
 
 const CODES: Partial<Record<FsErrorCode, PiCode>> = {
   FS_ABORTED: "aborted",
@@ -20,15 +20,23 @@ const CODES: Partial<Record<FsErrorCode, PiCode>> = {
   FS_TOO_LARGE: "invalid",
 };
 
-/** What pi has a code for, and we have none. */
-export class PiFailure extends Error {
+/** The shape of pi's own. */
+export class PiFailure extends Error implements PiFileError {
+  // `declare`: absent where no path is known.
+  declare readonly path?: string;
   readonly code: PiCode;
-  readonly path: string;
 
-  constructor(code: PiCode, message: string, path: string) {
-    super(message);
+  constructor(code: PiCode, message: string, path?: string, cause?: HarnessFileError) {
+    super(message, cause && { cause });
     this.code = code;
-    this.path = path;
+    // So that the JSON of a result, and a copy, tell it as well.
+    Object.defineProperty(this, "message", { enumerable: true });
+    if (path !== undefined) this.path = path;
+  }
+
+  static {
+    const hidden = { writable: true, configurable: true, enumerable: false };
+    Object.defineProperty(this.prototype, "name", { value: "FileError", ...hidden });
   }
 }
 
@@ -41,8 +49,9 @@ export async function result<T>(work: () => Promise<T>): Promise<PiResult<T>> {
   }
 }
 
-function told(error: unknown): { code: PiCode; message: string; path?: string } {
-  if (error instanceof PiFailure) return { code: error.code, message: error.message, path: error.path };
-  const { code, message, path } = error instanceof HarnessFileError ? error : toFileError(error);
-  return { code: CODES[code] ?? "unknown", message, ...(path !== undefined && { path }) };
+function told(error: unknown): PiFailure {
+  if (error instanceof PiFailure) return error;
+  const failure = toFileError(error);
+  const { code, message, path } = failure;
+  return new PiFailure(CODES[code] ?? "unknown", message, path, failure);
 }
