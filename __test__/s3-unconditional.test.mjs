@@ -12,6 +12,7 @@ import {
   withStore,
 } from "./support/persistent/session.mjs";
 import { newS3Store } from "./support/s3/store.mjs";
+import { sha256 } from "./support/tree.mjs";
 
 const unconditional = newS3Store({ options: { conditional: false } });
 const hasCondition = ({ headers }) => headers["if-match"] !== undefined || headers["if-none-match"] !== undefined;
@@ -58,6 +59,19 @@ test("a change that another one made before that look is a conflict", async (t) 
     created: "-|ours|theirs",
     deleted: "base|-|theirs",
   });
+});
+
+test("an object that tells the hash of another content, which we now write, is not taken for ours", async (t) => {
+  for (const newStore of [unconditional, newS3Store()]) {
+    const store = await newStore(t);
+    if (store === undefined) return;
+    // As a tool leaves it that changes an object and keeps its metadata.
+    store.outside.write(store.key("a"), "theirs", { Metadata: { sha256: sha256("before") } });
+    const h = await withStore(t, store);
+    const finished = await inTurn(h.main, (files) => files.write(at("a"), "before"));
+    assertLanded(finished.persistence, { updated: 1 });
+    assertHolds(store.read(), { a: "before" });
+  }
 });
 
 test("an answer that is lost is settled", async (t) => {

@@ -7,8 +7,8 @@ import { type Prefix, S3Store, checkPrefix } from "./store.js";
 
 const DEFAULT_CONCURRENCY = 16;
 const MAX_CONCURRENCY = 256;
-/** S3 has 63; other servers have names of their own. */
-const MAX_BUCKET_LENGTH = 100;
+/** S3 has 63, or the ARN of an access point; other servers have names of their own. */
+const MAX_BUCKET_LENGTH = 140;
 
 export function s3Dir<T = unknown>(dir: Parameters<typeof import("../../s3.js").s3Dir<T>>[0]): StoreDir<T> {
   return check.readOptions(dir, (given) => {

@@ -17,9 +17,16 @@ export class RequestFailed extends Error {
     const { httpStatusCode } = Object($metadata) as { httpStatusCode?: unknown };
     this.operation = operation;
     this.status = typeof httpStatusCode === "number" ? httpStatusCode : undefined;
-    this.reason = [Code, name].find((each) => typeof each === "string" && /^\w{1,64}$/.test(each)) as string;
+    this.reason = [Code, name].find((each) => typeof each === "string" && /^[\w.]{1,64}$/.test(each)) as string;
     this.reason ??= nameOf(cause);
     this.cause = cause;
+  }
+}
+
+/** A content whose connection was lost on the way here. */
+export class ContentBroke extends Error {
+  constructor(cause: unknown) {
+    super("The content broke off", { cause });
   }
 }
 
@@ -42,6 +49,7 @@ const EXPIRED = "the credentials have expired: the client needs new ones";
 const NO_CREDENTIALS = "the client has no valid credentials";
 const CLOCK = "the clock of this machine differs too much from the server's";
 const BUSY = "S3 asks to slow down; the client's tries are used up";
+const FULL = "the server has no more room";
 const REGION = "the bucket is in another region than the client";
 
 const WHY: Readonly<Record<string, string>> = {
@@ -51,6 +59,8 @@ const WHY: Readonly<Record<string, string>> = {
   RequestExpired: CLOCK,
   RequestTimeTooSkewed: CLOCK,
   CredentialsProviderError: NO_CREDENTIALS,
+  TokenProviderError: NO_CREDENTIALS,
+  InvalidToken: NO_CREDENTIALS,
   InvalidAccessKeyId: NO_CREDENTIALS,
   SignatureDoesNotMatch: NO_CREDENTIALS,
   AccessDenied: "the client's credentials do not allow it",
@@ -63,6 +73,9 @@ const WHY: Readonly<Record<string, string>> = {
   RequestLimitExceeded: BUSY,
   PermanentRedirect: REGION,
   AuthorizationHeaderMalformed: REGION,
+  RequestTimeout: "the content took too long to arrive",
+  QuotaExceeded: FULL,
+  XMinioStorageFull: FULL,
   InvalidObjectState: "an object is archived and must be restored first",
   KeyTooLongError: "the path is too long for a key",
   NoSuchUpload: "the upload was aborted by somebody else",
@@ -82,20 +95,23 @@ export function told(
   }
   const about = path === undefined ? "" : `, file ${path}`;
   if (!(error instanceof RequestFailed)) {
-    return new HarnessFileError(code, `A content broke off in bucket ${bucket}${about} (${nameOf(error)})`, {
-      cause: error,
-    });
+    const broke = error instanceof ContentBroke;
+    const cause = broke ? error.cause : error;
+    const what = broke ? "A content broke off in" : "There is no sense in an answer of";
+    return new HarnessFileError(code, `${what} bucket ${bucket}${about} (${nameOf(cause)})`, { cause });
   }
   const { operation, reason, status, cause } = error;
   const answer = status === undefined ? reason : `${reason}, HTTP ${status}`;
-  const why = Object.hasOwn(WHY, reason) ? WHY[reason] : general(status);
+  const why = Object.hasOwn(WHY, reason) ? WHY[reason] : general(reason, status);
   return new HarnessFileError(code, `${operation} failed in bucket ${bucket}${about} (${answer}): ${why}`, { cause });
 }
 
-function general(status: number | undefined): string | undefined {
+function general(reason: string, status: number | undefined): string | undefined {
   if (status === undefined) return "there was no answer";
+  if (reason.startsWith("KMS.")) return "the key that encrypts the objects cannot be used";
   if (status === 503 || status === 429) return BUSY;
   if (status === 401 || status === 403) return WHY["AccessDenied"];
   if (status === 301 || status === 307) return REGION;
-  return status >= 500 ? "the server failed" : "the server refuses it";
+  // 200: a long request says only at its end that it failed.
+  return status >= 500 || status === 200 ? "the server failed" : "the server refuses it";
 }

@@ -1,8 +1,10 @@
 // A load: the keys below the prefix, page by page, and the contents of what changed.
 import { ignore } from "../cancellation.js";
+import { HarnessFileError } from "../errors.js";
 import { forEach } from "../persistent/parallel.js";
 import type { Incoming } from "../persistent/store.js";
 import type { Bucket } from "./bucket.js";
+import { ContentBroke } from "./failure.js";
 import type { Operations } from "./sdk.js";
 
 /** Up to here a content is collected before it is handed on: one call for each, and a connection that breaks is tried again. */
@@ -28,8 +30,10 @@ export async function loadPrefix(
     return bucket.ask("ListObjectsV2", { Prefix: prefix, EncodingType: "url", ...more }, signal);
   };
   const above = new FilesAbove();
+  let token: string | undefined;
   for (let page = await ask(); ;) {
-    const next = nextOf(page, ask);
+    token = tokenAfter(page, token);
+    const next = token === undefined ? undefined : ask(token); // while this one is worked on
     next?.catch(ignore); // seen below, unless the load fails before
     const listed = listedOf(page, prefix).map((entry) => (above.includes(entry.path) ? unnamable(entry) : entry));
     const states = await incoming.list(listed);
@@ -40,14 +44,17 @@ export async function loadPrefix(
   }
 }
 
-/** Asked for while this one is worked on. What is not listed counts as gone, so that a listing must not end early. */
-function nextOf(
-  { IsTruncated, NextContinuationToken: token }: Page,
-  ask: (token: string) => Promise<Page>,
-): Promise<Page> | undefined {
-  if (IsTruncated !== true) return undefined;
-  if (token === undefined) throw new Error("The listing ends early, and does not say how it goes on");
-  return ask(token);
+/** What is not listed counts as gone, so that a listing must not end early; nor may it go round for ever. */
+function tokenAfter(page: Page, before: string | undefined): string | undefined {
+  if (page.IsTruncated !== true) return undefined;
+  const token = page.NextContinuationToken;
+  if (token === undefined) throw listingError("ends early, and does not say how it goes on");
+  if (token === before) throw listingError("goes on where it went on before");
+  return token;
+}
+
+function listingError(how: string): HarnessFileError {
+  return new HarnessFileError("FS_LOAD_FAILED", `The server's listing ${how}`);
 }
 
 function listedOf({ Contents = [], EncodingType }: Page, prefix: string): Listed[] {
@@ -100,12 +107,12 @@ async function fetchInto(
     let content: unknown = Body;
     if (Body === undefined) {
       content = new Uint8Array();
-    } else if (ContentLength <= MAX_COLLECTED_BYTES) {
+    } else if (ContentLength <= MAX_COLLECTED_BYTES && typeof Body.transformToByteArray === "function") {
       try {
         content = await Body.transformToByteArray();
       } catch (error) {
         if (tries < MAX_TRIES && signal?.aborted !== true) continue;
-        throw error;
+        throw new ContentBroke(error);
       }
     }
     return incoming.put(path, content, ETag);

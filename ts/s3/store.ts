@@ -29,8 +29,8 @@ interface Shared {
 
 /** Of contents that one commit has in memory at once. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
-/** So that the scope fits what is kept of it. */
-const MAX_PREFIX_LENGTH = 900;
+/** So that the scope fits what is kept of it, with the longest bucket. */
+const MAX_PREFIX_LENGTH = 870;
 
 export class S3Store implements Store {
   readonly kind = "s3";

@@ -1,0 +1,140 @@
+// The client is taken by its shape: what only has `send` will do, whatever it hands out as a body.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
+import { test } from "node:test";
+import { s3Dir } from "@little-stack/files/s3";
+import { rejectsWith } from "./support/host.mjs";
+import {
+  assertFailed,
+  assertHolds,
+  assertLanded,
+  at,
+  DIR,
+  filesOf,
+  inTurn,
+  pendingOf,
+  withDirs,
+  withStore,
+} from "./support/persistent/session.mjs";
+import { newS3Store } from "./support/s3/store.mjs";
+
+const etagOf = (bytes) => `"${createHash("md5").update(bytes).digest("hex")}"`;
+
+/** A bucket in memory, no more than `s3Dir` needs of one. `body`: what a GET hands out for these bytes. */
+function bucketWith(body) {
+  const objects = new Map();
+  const answers = {
+    ListObjectsV2Command: ({ Prefix }) => ({
+      Contents: [...objects]
+        .filter(([Key]) => Key.startsWith(Prefix))
+        .map(([Key, bytes]) => ({ Key, ETag: etagOf(bytes) })),
+    }),
+    GetObjectCommand: ({ Key }) => {
+      const bytes = objects.get(Key);
+      return { Body: body(bytes), ContentLength: bytes.length, ETag: etagOf(bytes) };
+    },
+    PutObjectCommand({ Key, Body }) {
+      objects.set(Key, Buffer.from(Body));
+      return { ETag: etagOf(Body) };
+    },
+  };
+  return { objects, send: async ({ constructor, input }) => answers[constructor.name](input) };
+}
+
+for (const [name, body] of Object.entries({
+  bytes: (bytes) => new Uint8Array(bytes),
+  text: (bytes) => bytes.toString(),
+  "a Blob": (bytes) => new Blob([bytes]),
+  "a stream of Node": (bytes) => Readable.from([bytes]),
+  "a stream of the web": (bytes) => new Blob([bytes]).stream(),
+})) {
+  test(`a client that only has \`send\`, whose bodies are ${name}`, async (t) => {
+    const client = bucketWith(body);
+    client.objects.set("ann/a", Buffer.from("theirs"));
+    client.objects.set("ann/empty", Buffer.alloc(0));
+    const h = await withDirs(t, [s3Dir({ client, bucket: "bucket", prefix: "ann/", harnessDir: DIR })]);
+    const finished = await inTurn(h.main, async (files) => {
+      assert.equal((await files.read(at("a"))).text(), "theirs");
+      await files.write(at("b"), "ours");
+    });
+    assertLanded(finished.persistence, { created: 1 });
+    assertHolds(filesOf(h.checkout), { a: "theirs", b: "ours", empty: "" });
+    assert.equal(client.objects.get("ann/b").toString(), "ours");
+  });
+}
+
+test("a wrapped client sends large files: the checksums of the parts are announced", async (t) => {
+  const store = await newS3Store()(t);
+  if (store === undefined) return;
+  const { client } = store;
+  store.client = { send: (...args) => client.send(...args), destroy: () => client.destroy() };
+  const h = await withStore(t, store);
+  const large = Buffer.alloc(9 << 20, "large");
+  assertLanded((await inTurn(h.main, (files) => files.write(at("large"), large))).persistence, { created: 1 });
+  assertHolds(store.read(), { large });
+  // S3 refuses an upload whose parts have a checksum that its start did not name; moto does not look.
+  const [start] = store.calls.filter(({ query }) => query.uploads !== undefined);
+  const parts = store.calls.filter(({ query }) => query.partNumber !== undefined);
+  assert.equal(start.headers["x-amz-checksum-algorithm"], "CRC32");
+  assert.equal(parts.length, 2);
+  for (const { headers } of parts)
+    assert.ok(headers["x-amz-checksum-crc32"] ?? headers["x-amz-trailer"] === "x-amz-checksum-crc32");
+});
+
+test("a listing that goes on where it went on before ends", async (t) => {
+  const page = { Contents: [], IsTruncated: true, NextContinuationToken: "again" };
+  let asked = 0;
+  const client = {
+    async send() {
+      if (++asked > 20) throw new Error("this does not end");
+      return page;
+    },
+  };
+  const h = await withDirs(t, [s3Dir({ client, bucket: "bucket", prefix: "ann/", harnessDir: DIR })]);
+  await rejectsWith(h.main.beginTurn(), "FS_LOAD_FAILED", { message: /goes on where it went on before/ });
+  assert.ok(asked <= 3, `${asked} requests`);
+});
+
+for (const [why, answer] of Object.entries({
+  "a string": () => Promise.reject("the key is AKIASECRET"),
+  "at once": () => {
+    throw new Error("the key is AKIASECRET");
+  },
+  "nothing to read": () => undefined,
+})) {
+  test(`a client that fails in its own way, with ${why}: a coded failure that shows nothing of it`, async (t) => {
+    const h = await withDirs(t, [
+      s3Dir({ client: { send: answer }, bucket: "bucket", prefix: "ann/", harnessDir: DIR }),
+    ]);
+    const { message } = await rejectsWith(h.main.beginTurn(), "FS_LOAD_FAILED", { message: /bucket/ });
+    assert.doesNotMatch(message, /AKIASECRET/);
+  });
+}
+
+for (const [name, status, text] of [
+  ["CredentialsProviderError", undefined, /no valid credentials/],
+  ["InvalidToken", 400, /no valid credentials/],
+  ["TimeoutError", undefined, /no answer/],
+  ["KMS.DisabledException", 400, /key that encrypts/],
+  ["QuotaExceeded", 403, /no more room/],
+  ["InternalError", 200, /server failed/],
+]) {
+  test(`${name} of a commit is told in words`, async (t) => {
+    const client = bucketWith((bytes) => bytes);
+    const { send } = client;
+    const failure = Object.assign(new Error("the key is AKIASECRET"), { name, $metadata: { httpStatusCode: status } });
+    const h = await withDirs(t, [s3Dir({ client, bucket: "bucket", prefix: "ann/", harnessDir: DIR })]);
+    client.send = (command) => (command.constructor.name.startsWith("Put") ? Promise.reject(failure) : send(command));
+    const error = assertFailed(
+      (await inTurn(h.main, (files) => files.write(at("a"), "new"))).persistence,
+      "FS_COMMIT_FAILED",
+    );
+    assert.match(error.message, text);
+    assert.doesNotMatch(error.message, /AKIASECRET/);
+    assert.equal(error.cause, failure);
+    assert.deepEqual(await pendingOf(h.main), ["created a"]);
+    client.send = send;
+    assertLanded(await h.persistence.commit(), { created: 1 });
+  });
+}
