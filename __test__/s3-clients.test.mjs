@@ -74,12 +74,56 @@ test("a wrapped client sends large files: the checksums of the parts are announc
   assertLanded((await inTurn(h.main, (files) => files.write(at("large"), large))).persistence, { created: 1 });
   assertHolds(store.read(), { large });
   // S3 refuses an upload whose parts have a checksum that its start did not name; moto does not look.
-  const [start] = store.calls.filter(({ query }) => query.uploads !== undefined);
+  const start = store.calls.find(({ query }) => query.uploads !== undefined);
   const parts = store.calls.filter(({ query }) => query.partNumber !== undefined);
   assert.equal(start.headers["x-amz-checksum-algorithm"], "CRC32");
   assert.equal(parts.length, 2);
   for (const { headers } of parts)
     assert.ok(headers["x-amz-checksum-crc32"] ?? headers["x-amz-trailer"] === "x-amz-checksum-crc32");
+});
+
+/** What a GET hands out for a content of which only the first half comes. */
+const HALVES = {
+  "small, collected": [100, (half) => ({ transformToByteArray: async () => half })],
+  "small, streamed": [100, (half) => Readable.from([half])],
+  "large, that ends early": [3 << 20, (half) => Readable.from([half])],
+  "large, that breaks off": [
+    3 << 20,
+    (half) =>
+      Readable.from(
+        (async function* () {
+          yield half;
+          throw new Error("the key is AKIASECRET");
+        })(),
+      ),
+  ],
+};
+for (const [name, [bytes, body]] of Object.entries(HALVES)) {
+  test(`a content that does not come whole does not come in: ${name}`, async (t) => {
+    const whole = Buffer.alloc(bytes, "theirs");
+    const client = bucketWith((content) => (content === whole ? body(content.subarray(0, bytes / 2)) : content));
+    client.objects.set("ann/a", Buffer.from("old"));
+    const h = await withDirs(t, [s3Dir({ client, bucket: "bucket", prefix: "ann/", harnessDir: DIR })]);
+    await inTurn(h.main);
+    client.objects.set("ann/a", whole);
+    const { message } = await rejectsWith(h.main.beginTurn(), "FS_LOAD_FAILED", {
+      message: /content of file a broke off/,
+    });
+    assert.doesNotMatch(message, /AKIASECRET/);
+    assertHolds(filesOf(h.checkout), { a: "old" });
+    client.objects.set("ann/a", Buffer.from(whole));
+    await inTurn(h.main);
+    assertHolds(filesOf(h.checkout), { a: whole });
+  });
+}
+
+test("a GET that is refused says of which file", async (t) => {
+  const client = bucketWith(() => {
+    throw Object.assign(new Error("archived"), { name: "InvalidObjectState", $metadata: { httpStatusCode: 403 } });
+  });
+  client.objects.set("ann/a/b.txt", Buffer.from("cold"));
+  const h = await withDirs(t, [s3Dir({ client, bucket: "bucket", prefix: "ann/", harnessDir: DIR })]);
+  await rejectsWith(h.main.beginTurn(), "FS_LOAD_FAILED", { message: /file a\/b\.txt .*must be restored/ });
 });
 
 test("a listing that goes on where it went on before ends", async (t) => {

@@ -2,6 +2,7 @@
 import type { StoreDir } from "../../index.js";
 import * as check from "../check.js";
 import { storeDir } from "../persistent/dirs.js";
+import type { ScopeContext } from "../persistent/store.js";
 import type { Client } from "./bucket.js";
 import { type Prefix, S3Store, checkPrefix } from "./store.js";
 
@@ -33,7 +34,7 @@ function client(given: check.Options): Client {
 
 function prefix(given: check.Options): Prefix {
   const value = given["prefix"];
-  return typeof value === "function" ? (value as Prefix) : checkPrefix(value);
+  return typeof value === "function" ? (value as (ctx: ScopeContext) => unknown).bind(given) : checkPrefix(value);
 }
 
 function concurrency(given: check.Options): number {

@@ -9,9 +9,11 @@ export class RequestFailed extends Error {
   readonly status: number | undefined;
   /** S3's word for it, such as "SlowDown". */
   readonly reason: string;
+  /** Of the file, where it is about one. */
+  readonly path: string | undefined;
   override readonly cause: unknown;
 
-  constructor(operation: Operation, cause: unknown) {
+  constructor(operation: Operation, cause: unknown, path?: string) {
     super(`${operation} failed`);
     const { name, Code, $metadata } = Object(cause) as { name?: unknown; Code?: unknown; $metadata?: unknown };
     const { httpStatusCode } = Object($metadata) as { httpStatusCode?: unknown };
@@ -19,14 +21,22 @@ export class RequestFailed extends Error {
     this.status = typeof httpStatusCode === "number" ? httpStatusCode : undefined;
     this.reason = [Code, name].find((each) => typeof each === "string" && /^[\w.]{1,64}$/.test(each)) as string;
     this.reason ??= nameOf(cause);
+    this.path = path;
     this.cause = cause;
+  }
+
+  of(path: string): RequestFailed {
+    return new RequestFailed(this.operation, this.cause, path);
   }
 }
 
-/** A content whose connection was lost on the way here. */
+/** A content that did not come whole. */
 export class ContentBroke extends Error {
-  constructor(cause: unknown) {
+  readonly path: string;
+
+  constructor(path: string, cause: unknown) {
     super("The content broke off", { cause });
+    this.path = path;
   }
 }
 
@@ -82,7 +92,7 @@ const WHY: Readonly<Record<string, string>> = {
   NotImplemented: "the server does not know it; one without conditional writes needs `conditional: false`",
 };
 
-/** `path`: of the file, where it is about one. */
+/** `path`: of the file, where it is about one, and the error does not say. */
 export function told(
   code: "FS_LOAD_FAILED" | "FS_COMMIT_FAILED",
   bucket: string,
@@ -93,17 +103,25 @@ export function told(
     if (error.code !== "FS_LOAD_FAILED" || error.code === code) return error;
     return new HarnessFileError(code, error.message.replace(/^\[\w+\] /, ""), { cause: error.cause });
   }
-  const about = path === undefined ? "" : `, file ${path}`;
+  if (error instanceof ContentBroke) {
+    const { path: name, cause } = error;
+    return new HarnessFileError(code, `The content of file ${name} broke off in bucket ${bucket} (${nameOf(cause)})`, {
+      cause,
+    });
+  }
   if (!(error instanceof RequestFailed)) {
-    const broke = error instanceof ContentBroke;
-    const cause = broke ? error.cause : error;
-    const what = broke ? "A content broke off in" : "There is no sense in an answer of";
-    return new HarnessFileError(code, `${what} bucket ${bucket}${about} (${nameOf(cause)})`, { cause });
+    const message = `There is no sense in an answer of bucket ${bucket}${about(path)} (${nameOf(error)})`;
+    return new HarnessFileError(code, message, { cause: error });
   }
   const { operation, reason, status, cause } = error;
+  const where = bucket + about(error.path ?? path);
   const answer = status === undefined ? reason : `${reason}, HTTP ${status}`;
   const why = Object.hasOwn(WHY, reason) ? WHY[reason] : general(reason, status);
-  return new HarnessFileError(code, `${operation} failed in bucket ${bucket}${about} (${answer}): ${why}`, { cause });
+  return new HarnessFileError(code, `${operation} failed in bucket ${where} (${answer}): ${why}`, { cause });
+}
+
+function about(path: string | undefined): string {
+  return path === undefined ? "" : `, file ${path}`;
 }
 
 function general(reason: string, status: number | undefined): string | undefined {

@@ -4,15 +4,11 @@ import { HarnessFileError } from "../errors.js";
 import { forEach } from "../persistent/parallel.js";
 import type { Incoming } from "../persistent/store.js";
 import type { Bucket } from "./bucket.js";
-import { ContentBroke } from "./failure.js";
+import { fetchInto } from "./fetch.js";
 import type { Operations } from "./sdk.js";
 
-/** Up to here a content is collected before it is handed on: one call for each, and a connection that breaks is tried again. */
-const MAX_COLLECTED_BYTES = 1024 * 1024;
-const MAX_TRIES = 3;
-
 type Page = Operations["ListObjectsV2"][1];
-interface Listed {
+export interface Listed {
   readonly key: string;
   readonly path: string;
   readonly version?: string;
@@ -92,29 +88,4 @@ class FilesAbove {
 /** Nothing can be named so: it is counted with those that no path can be. */
 function unnamable(entry: Listed): Listed {
   return { ...entry, path: `${entry.path}/` };
-}
-
-async function fetchInto(
-  incoming: Incoming,
-  bucket: Bucket,
-  { key, path, version }: Listed,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    const object = await bucket.askOf("GetObject", key, signal);
-    if (object === undefined) return; // deleted since it was listed
-    const { Body, ContentLength = Infinity, ETag = version } = object;
-    let content: unknown = Body;
-    if (Body === undefined) {
-      content = new Uint8Array();
-    } else if (ContentLength <= MAX_COLLECTED_BYTES && typeof Body.transformToByteArray === "function") {
-      try {
-        content = await Body.transformToByteArray();
-      } catch (error) {
-        if (tries < MAX_TRIES && signal?.aborted !== true) continue;
-        throw new ContentBroke(error);
-      }
-    }
-    return incoming.put(path, content, ETag);
-  }
 }
