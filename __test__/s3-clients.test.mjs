@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { test } from "node:test";
+import { setImmediate as nextTick } from "node:timers/promises";
 import { s3Dir } from "@little-stack/files/s3";
 import { rejectsWith } from "./support/host.mjs";
 import {
@@ -116,6 +117,38 @@ for (const [name, [bytes, body]] of Object.entries(HALVES)) {
     assertHolds(filesOf(h.checkout), { a: whole });
   });
 }
+
+test("no more requests at once than `concurrency` says, in a load of several pages and in a commit", async (t) => {
+  const client = bucketWith((bytes) => bytes);
+  for (let n = 0; n < 12; n++) client.objects.set(`ann/${n}`, Buffer.from(`${n}`));
+  let open = 0;
+  let most = 0;
+  const counting = {
+    async send(command) {
+      most = Math.max(most, ++open);
+      await nextTick();
+      try {
+        const answer = await client.send(command);
+        if (command.constructor.name !== "ListObjectsV2Command") return answer;
+        const from = Number(command.input.ContinuationToken ?? 0);
+        const Contents = answer.Contents.slice(from, from + 5);
+        return { Contents, IsTruncated: from + 5 < answer.Contents.length, NextContinuationToken: `${from + 5}` };
+      } finally {
+        open--;
+      }
+    },
+  };
+  for (const concurrency of [1, 3]) {
+    most = 0;
+    const options = { client: counting, bucket: "bucket", prefix: "ann/", concurrency };
+    const h = await withDirs(t, [s3Dir({ ...options, harnessDir: DIR })]);
+    const finished = await inTurn(h.main, async (files) => {
+      for (let n = 0; n < 12; n++) await files.write(at(`${concurrency}-${n}`), "ours");
+    });
+    assertLanded(finished.persistence, { created: 12 });
+    assert.equal(most, concurrency);
+  }
+});
 
 test("a GET that is refused says of which file", async (t) => {
   const client = bucketWith(() => {

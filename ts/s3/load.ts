@@ -5,6 +5,7 @@ import { forEach } from "../persistent/parallel.js";
 import type { Incoming } from "../persistent/store.js";
 import type { Bucket } from "./bucket.js";
 import { fetchInto } from "./fetch.js";
+import { Room } from "./room.js";
 import type { Operations } from "./sdk.js";
 
 type Page = Operations["ListObjectsV2"][1];
@@ -20,10 +21,12 @@ export async function loadPrefix(
   incoming: Incoming,
   { concurrency, signal }: { readonly concurrency: number; readonly signal: AbortSignal | undefined },
 ): Promise<void> {
+  const requests = new Room(concurrency); // the next page is one of them
   const ask = (token?: string): Promise<Page> => {
     const more = token === undefined ? {} : { ContinuationToken: token };
     // URL encoding: a key may hold characters that XML cannot.
-    return bucket.ask("ListObjectsV2", { Prefix: prefix, EncodingType: "url", ...more }, signal);
+    const input = { Prefix: prefix, EncodingType: "url" as const, ...more };
+    return requests.during(1, () => bucket.ask("ListObjectsV2", input, signal));
   };
   const above = new FilesAbove();
   let token: string | undefined;
@@ -34,7 +37,7 @@ export async function loadPrefix(
     const listed = listedOf(page, prefix).map((entry) => (above.includes(entry.path) ? unnamable(entry) : entry));
     const states = await incoming.list(listed);
     const wanted = listed.filter((_, at) => states[at] === "wanted");
-    await forEach(wanted, concurrency, (entry) => fetchInto(incoming, bucket, entry, signal));
+    await forEach(wanted, concurrency, (entry) => requests.during(1, () => fetchInto(incoming, bucket, entry, signal)));
     if (next === undefined) return;
     page = await next;
   }

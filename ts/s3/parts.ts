@@ -37,7 +37,8 @@ export async function sendParts(
   } catch (error) {
     // Parts of an upload that is left open are paid for. Not by the signal, which may be why it failed; nor for ever, since the dir is
     // held meanwhile.
-    await bucket.ask("AbortMultipartUpload", upload, AbortSignal.timeout(MAX_ABORT_MS)).catch(ignore);
+    const abort = (): Promise<unknown> => bucket.ask("AbortMultipartUpload", upload, AbortSignal.timeout(MAX_ABORT_MS));
+    await requests.during(1, abort).catch(ignore);
     throw error;
   }
 }
