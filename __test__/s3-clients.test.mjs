@@ -18,6 +18,7 @@ import {
   withDirs,
   withStore,
 } from "./support/persistent/session.mjs";
+import { until } from "./support/process.mjs";
 import { newS3Store } from "./support/s3/store.mjs";
 
 const etagOf = (bytes) => `"${createHash("md5").update(bytes).digest("hex")}"`;
@@ -115,6 +116,23 @@ for (const [name, [bytes, body]] of Object.entries(HALVES)) {
     client.objects.set("ann/a", Buffer.from(whole));
     await inTurn(h.main);
     assertHolds(filesOf(h.checkout), { a: whole });
+  });
+}
+
+for (const bytes of [100, 3 << 20]) {
+  test(`a signal ends a content of ${bytes} bytes that is on its way`, async (t) => {
+    const abort = new AbortController();
+    let body;
+    const client = bucketWith(() => {
+      body = new Readable({ read: () => setImmediate(() => abort.abort(new Error("enough"))) });
+      body.transformToByteArray = async () => Buffer.concat(await body.toArray());
+      body.push(Buffer.alloc(10));
+      return body;
+    });
+    client.objects.set("ann/a", Buffer.alloc(bytes));
+    const h = await withDirs(t, [s3Dir({ client, bucket: "bucket", prefix: "ann/", harnessDir: DIR })]);
+    await rejectsWith(h.main.beginTurn({ signal: abort.signal }), "FS_ABORTED");
+    await until(() => body.destroyed, "its connection is let go of");
   });
 }
 

@@ -1,4 +1,5 @@
 // One object's content on its way in.
+import { listen, unlisten } from "../cancellation.js";
 import type { Incoming } from "../persistent/store.js";
 import type { Bucket } from "./bucket.js";
 import { ContentBroke, RequestFailed } from "./failure.js";
@@ -28,7 +29,7 @@ export async function fetchInto(
       return stream(incoming, path, body, bytes, ETag);
     let content: Uint8Array;
     try {
-      content = await body.transformToByteArray();
+      content = await collected(body, signal);
       if (content.byteLength !== bytes) throw endedEarly();
     } catch (error) {
       if (tries < MAX_TRIES && signal?.aborted !== true) continue;
@@ -36,6 +37,23 @@ export async function fetchInto(
     }
     return incoming.put(path, content, ETag);
   }
+}
+
+/** The client's part is done when the answer begins: what ends the rest of it is ours. */
+async function collected(body: Body, signal: AbortSignal | undefined): Promise<Uint8Array> {
+  if (signal === undefined) return body.transformToByteArray();
+  const ending = { abort: () => destroy(body, new Error("The load was aborted")) };
+  listen(signal, ending);
+  if (signal.aborted) ending.abort();
+  try {
+    return await body.transformToByteArray();
+  } finally {
+    unlisten(signal, ending);
+  }
+}
+
+function destroy(body: Body, error?: Error): void {
+  (body as { destroy?: (error?: Error) => void }).destroy?.(error);
 }
 
 /** What breaks off here is no content that cannot be taken, and is told as what it is. */
@@ -63,7 +81,7 @@ async function stream(
   try {
     await incoming.put(path, watched(), version);
   } catch (error) {
-    (body as { destroy?: () => void }).destroy?.(); // it may not have come to be read
+    destroy(body); // it may not have come to be read
     throw broke ?? error;
   }
 }
