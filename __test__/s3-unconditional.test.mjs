@@ -84,6 +84,33 @@ test("an answer that is lost is settled", async (t) => {
   assert.equal(store.commitCalls.length, 1);
 });
 
+test("an older SDK, which leaves out conditions that it does not know: they are sent all the same", async (t) => {
+  const store = await newS3Store()(t);
+  if (store === undefined) return;
+  const forget = (next) => (args) => {
+    for (const name of ["if-match", "if-none-match"]) delete args.request.headers[name];
+    return next(args);
+  };
+  store.client.middlewareStack.add(forget, { step: "serialize", priority: "low", name: "an older SDK" });
+  for (const name of ["updated", "deleted"]) store.write(name, "base");
+  const h = await withStore(t, store);
+  const change = async (files) => {
+    for (const name of ["created", "updated", "large"]) await files.write(at(name), "ours");
+    await files.remove(at("deleted"));
+  };
+  const theirs = () => {
+    for (const name of ["created", "updated", "deleted"]) store.write(name, "theirs");
+  };
+  store.proxy.fail(1, theirs); // after the listing
+  assertFailed((await inTurn(h.main, change)).persistence, "FS_CONFLICT");
+  assert.ok(store.commitCalls.every(hasCondition));
+  assertHolds(new Map([...store.read()].filter(([name]) => name !== "large")), {
+    created: "theirs",
+    updated: "theirs",
+    deleted: "theirs",
+  });
+});
+
 test("without it, a server that refuses conditions is a failure that says what to do", async (t) => {
   const store = await newS3Store()(t);
   if (store === undefined) return;
