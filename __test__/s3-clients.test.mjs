@@ -23,6 +23,9 @@ import { newS3Store } from "./support/s3/store.mjs";
 
 const etagOf = (bytes) => `"${createHash("md5").update(bytes).digest("hex")}"`;
 
+const refused = (name, status) =>
+  Object.assign(new Error("the key is AKIASECRET"), { name, $metadata: { httpStatusCode: status } });
+
 /** A bucket in memory, no more than `s3Dir` needs of one. `body`: what a GET hands out for these bytes. */
 function bucketWith(body) {
   const objects = new Map();
@@ -36,7 +39,8 @@ function bucketWith(body) {
       const bytes = objects.get(Key);
       return { Body: body(bytes), ContentLength: bytes.length, ETag: etagOf(bytes) };
     },
-    PutObjectCommand({ Key, Body }) {
+    PutObjectCommand({ Key, Body, IfMatch }) {
+      if (IfMatch !== undefined && IfMatch !== etagOf(objects.get(Key))) throw refused("PreconditionFailed", 412);
       objects.set(Key, Buffer.from(Body));
       return { ETag: etagOf(Body) };
     },
@@ -83,6 +87,34 @@ test("a wrapped client sends large files: the checksums of the parts are announc
   for (const { headers } of parts)
     assert.ok(headers["x-amz-checksum-crc32"] ?? headers["x-amz-trailer"] === "x-amz-checksum-crc32");
 });
+
+for (const conditional of [undefined, false]) {
+  test(`a server that writes ETags in two ways is no reason to fetch again (conditional: ${conditional})`, async (t) => {
+    const client = bucketWith((bytes) => bytes);
+    client.objects.set("ann/a", Buffer.from("theirs"));
+    const asked = [];
+    const odd = {
+      async send(command) {
+        const name = command.constructor.name;
+        asked.push(name);
+        if (name === "HeadObjectCommand") {
+          const bytes = client.objects.get(command.input.Key);
+          return { ETag: `W/${etagOf(bytes)}`, ContentLength: bytes.length };
+        }
+        const answer = await client.send(command);
+        return name === "GetObjectCommand" ? { ...answer, ETag: `W/${answer.ETag}` } : answer;
+      },
+    };
+    const options = { client: odd, bucket: "bucket", prefix: "ann/", ...(conditional === false && { conditional }) };
+    const h = await withDirs(t, [s3Dir({ ...options, harnessDir: DIR })]);
+    await inTurn(h.main);
+    asked.length = 0;
+    assertLanded((await inTurn(h.main)).persistence, {});
+    assert.deepEqual(asked, ["ListObjectsV2Command"]);
+    assertLanded((await inTurn(h.main, (files) => files.write(at("a"), "ours"))).persistence, { updated: 1 });
+    assert.equal(client.objects.get("ann/a").toString(), "ours");
+  });
+}
 
 /** What a GET hands out for a content of which only the first half comes. */
 const HALVES = {
@@ -170,7 +202,7 @@ test("no more requests at once than `concurrency` says, in a load of several pag
 
 test("a GET that is refused says of which file", async (t) => {
   const client = bucketWith(() => {
-    throw Object.assign(new Error("archived"), { name: "InvalidObjectState", $metadata: { httpStatusCode: 403 } });
+    throw refused("InvalidObjectState", 403);
   });
   client.objects.set("ann/a/b.txt", Buffer.from("cold"));
   const h = await withDirs(t, [s3Dir({ client, bucket: "bucket", prefix: "ann/", harnessDir: DIR })]);
@@ -218,7 +250,7 @@ for (const [name, status, text] of [
   test(`${name} of a commit is told in words`, async (t) => {
     const client = bucketWith((bytes) => bytes);
     const { send } = client;
-    const failure = Object.assign(new Error("the key is AKIASECRET"), { name, $metadata: { httpStatusCode: status } });
+    const failure = refused(name, status);
     const h = await withDirs(t, [s3Dir({ client, bucket: "bucket", prefix: "ann/", harnessDir: DIR })]);
     client.send = (command) => (command.constructor.name.startsWith("Put") ? Promise.reject(failure) : send(command));
     const error = assertFailed(

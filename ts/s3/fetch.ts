@@ -2,6 +2,7 @@
 import { listen, unlisten } from "../cancellation.js";
 import type { Incoming } from "../persistent/store.js";
 import type { Bucket } from "./bucket.js";
+import { sameVersion } from "./etag.js";
 import { ContentBroke, RequestFailed } from "./failure.js";
 import type { Listed } from "./load.js";
 import type { Operations } from "./sdk.js";
@@ -24,9 +25,10 @@ export async function fetchInto(
     });
     if (object === undefined) return; // deleted since it was listed
     const { Body: body, ContentLength: bytes, ETag = version } = object;
-    if (body === undefined) return incoming.put(path, new Uint8Array(), ETag);
+    const held = sameVersion(ETag, version) ? version : ETag; // as the next listing writes it
+    if (body === undefined) return incoming.put(path, new Uint8Array(), held);
     if (bytes === undefined || bytes > MAX_COLLECTED_BYTES || typeof body.transformToByteArray !== "function")
-      return stream(incoming, path, body, bytes, ETag);
+      return stream(incoming, path, body, bytes, held);
     let content: Uint8Array;
     try {
       content = await collected(body, signal);
@@ -35,7 +37,7 @@ export async function fetchInto(
       if (tries < MAX_TRIES && signal?.aborted !== true) continue;
       throw new ContentBroke(path, error);
     }
-    return incoming.put(path, content, ETag);
+    return incoming.put(path, content, held);
   }
 }
 

@@ -2,6 +2,7 @@
 import { PersistentDirConflict } from "../persistent/conflict.js";
 import type { OutgoingChange } from "../persistent/store.js";
 import type { Bucket } from "./bucket.js";
+import { sameVersion } from "./etag.js";
 import { RequestFailed, isMissing, isRefused, isUnknownToServer } from "./failure.js";
 import { PART_BYTES, sendParts } from "./parts.js";
 import type { Room } from "./room.js";
@@ -113,7 +114,7 @@ function head({ bucket, key, requests, signal }: Target): Promise<Held> {
 /** Whether it is still what the change was made to. Without a version there is nothing to compare. */
 function isBase(held: Held, { base }: OutgoingChange): boolean {
   if (held === undefined || base === undefined) return held === undefined && base === undefined;
-  return held.ETag !== undefined && held.ETag === base.version;
+  return sameVersion(held.ETag, base.version);
 }
 
 /** Whether it is our content, by what it says. */
