@@ -23,7 +23,12 @@ import { until } from "./support/process.mjs";
 const suite = await postgresSuite();
 const cases = suite === undefined ? () => {} : test;
 
-const held = { 'a "b"\'$1': "text\n", empty: "", large: Buffer.alloc(2_500_000, "\0\\x27\u00ff", "latin1") };
+const held = {
+  'a "b"\'$1': "text\n",
+  "ünï 🧠/日本": "ü",
+  empty: "",
+  large: Buffer.alloc(2_500_000, "\0\\x27\u00ff", "latin1"),
+};
 
 /** All there is to do, by this pool: out, in elsewhere, changed, removed. */
 async function works(t, pool) {
@@ -34,7 +39,7 @@ async function works(t, pool) {
     for (const [name, content] of Object.entries(held)) await files.write(at(name), content);
     await files.write(at("removed"), "for now");
   });
-  assertLanded(written.persistence, { created: 4 });
+  assertLanded(written.persistence, { created: 5 });
   assertLanded((await inTurn(h.main, (files) => files.remove(at("removed")))).persistence, { deleted: 1 });
   const other = await withDirs(t, declare());
   await inTurn(other.main);
