@@ -13,6 +13,7 @@ import {
   at,
   DIR,
   filesOf,
+  finish,
   inTurn,
   pendingOf,
   withDirs,
@@ -115,6 +116,26 @@ for (const conditional of [undefined, false]) {
     assert.equal(client.objects.get("ann/a").toString(), "ours");
   });
 }
+
+test("a prefix function that answers otherwise in mid-commit, as one of a global does: all goes where it was loaded from", async (t) => {
+  const client = bucketWith((bytes) => bytes);
+  client.objects.set("ann/a", Buffer.from("of ann"));
+  let user = "ann";
+  const switching = {
+    send(command) {
+      user = "bob";
+      return client.send(command);
+    },
+  };
+  const h = await withDirs(t, [
+    s3Dir({ client: switching, bucket: "bucket", prefix: () => `${user}/`, harnessDir: DIR }),
+  ]);
+  const turn = await h.main.beginTurn();
+  await turn.files.write(at("b"), "ours");
+  user = "ann";
+  assertLanded((await finish(turn)).persistence, { created: 1 });
+  assert.deepEqual([...client.objects.keys()], ["ann/a", "ann/b"]);
+});
 
 /** What a GET hands out for a content of which only the first half comes. */
 const HALVES = {
