@@ -15,8 +15,8 @@ export interface PostgresPool {
  * one transaction, all or nothing; what others changed meanwhile is a conflict, never overwritten. A turn for which nothing has
  * changed costs one query. Contents travel in chunks of 1 MiB: files of any size need little memory here and on the server.
  *
- * Deadlocks, serialization failures and lost connections are tried again a few times; also when the connection was lost at
- * COMMIT, since what has landed is found. What fails then is FS_LOAD_FAILED or FS_COMMIT_FAILED, with the client's error as
+ * Deadlocks, serialization failures and lost connections are tried again a few times, by a load until contents are on their way;
+ * also when the connection was lost at COMMIT, since what has landed is found. What fails then is FS_LOAD_FAILED or FS_COMMIT_FAILED, with the client's error as
  * `cause`. One client of the pool is used at a time for each load or commit that is under way.
  *
  * @throws FS_INVALID_OPTION

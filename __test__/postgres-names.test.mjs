@@ -1,10 +1,11 @@
 // Names and sizes over postgresDir: any UTF-8, 10,000 files, and files larger than memory would like.
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { tempDir } from "./support/host.mjs";
-import { assertHolds, assertLanded, at, filesOf, inTurn, withDirs } from "./support/persistent/session.mjs";
+import { assertHolds, assertLanded, at, filesOf, finish, inTurn, withDirs } from "./support/persistent/session.mjs";
 import { lastJson, runChild } from "./support/process.mjs";
 import { withPostgres } from "./support/postgres/session.mjs";
 import { postgresSuite } from "./support/postgres/suite.mjs";
@@ -86,6 +87,20 @@ cases("scopes of any name are apart", async (t) => {
     const h = await withPostgres(t, suite, { dir: { scope }, sessionId: `t${n}` });
     await inTurn(h.main, () => assertHolds(filesOf(h.checkout), { whose: scope }));
   }
+});
+
+cases("a scope function that answers otherwise in mid-commit: all goes where it was loaded from", async (t) => {
+  const own = randomUUID();
+  const answers = [];
+  const scope = () => `${own}/${answers.shift() ?? "bob"}`;
+  const h = await withPostgres(t, suite, { dir: { scope } });
+  answers.push("ann");
+  const turn = await h.main.beginTurn();
+  await turn.files.write(at("a"), "of ann");
+  answers.push("ann");
+  assertLanded((await finish(turn)).persistence, { created: 1 });
+  const { rows } = await suite.pool.query("SELECT scope, path FROM harness_files WHERE scope LIKE $1 || '%'", [own]);
+  assert.deepEqual(rows, [{ scope: `${own}/ann`, path: "a" }]);
 });
 
 cases("10,000 small files out, in, changed and removed", { timeout: 240_000 }, async (t) => {

@@ -26,7 +26,7 @@ function refused(change, option) {
 
 test("options are checked", () => {
   for (const bad of [undefined, null, 7, {}, { send: true }]) refused({ client: bad }, "client");
-  for (const bad of [undefined, "", 7, "x".repeat(101), "a\nb"]) refused({ bucket: bad }, "bucket");
+  for (const bad of [undefined, "", 7, "x".repeat(141), "a\nb"]) refused({ bucket: bad }, "bucket");
   const prefixes = [
     undefined,
     "",
@@ -47,6 +47,8 @@ test("options are checked", () => {
   refused({ harnessDir: undefined }, "harnessDir");
   for (const change of [{}, { conditional: false }, { concurrency: 256 }, { prefix: "/" }, { prefix: "a..b/.../" }])
     assert.deepEqual(Object.keys(s3Dir({ ...good, ...change })), ["harnessDir"]);
+  const accessPoint = `arn:aws-us-gov:s3:us-gov-west-1:123456789012:accesspoint/${"x".repeat(50)}`;
+  s3Dir({ ...good, bucket: accessPoint });
 });
 
 test("a prefix that a function gives is checked as well", async (t) => {

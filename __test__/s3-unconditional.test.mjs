@@ -12,6 +12,7 @@ import {
   withStore,
 } from "./support/persistent/session.mjs";
 import { newS3Store } from "./support/s3/store.mjs";
+import { sha256 } from "./support/tree.mjs";
 
 const unconditional = newS3Store({ options: { conditional: false } });
 const hasCondition = ({ headers }) => headers["if-match"] !== undefined || headers["if-none-match"] !== undefined;
@@ -60,6 +61,19 @@ test("a change that another one made before that look is a conflict", async (t) 
   });
 });
 
+test("an object that tells the hash of another content, which we now write, is not taken for ours", async (t) => {
+  for (const newStore of [unconditional, newS3Store()]) {
+    const store = await newStore(t);
+    if (store === undefined) return;
+    // As a tool leaves it that changes an object and keeps its metadata.
+    store.outside.write(store.key("a"), "theirs", { Metadata: { sha256: sha256("before") } });
+    const h = await withStore(t, store);
+    const finished = await inTurn(h.main, (files) => files.write(at("a"), "before"));
+    assertLanded(finished.persistence, { updated: 1 });
+    assertHolds(store.read(), { a: "before" });
+  }
+});
+
 test("an answer that is lost is settled", async (t) => {
   const store = await unconditional(t);
   if (store === undefined) return;
@@ -68,6 +82,33 @@ test("an answer that is lost is settled", async (t) => {
   assertFailed((await inTurn(h.main, (files) => files.write(at("a"), "new"))).persistence, "FS_COMMIT_FAILED");
   assertLanded(await h.persistence.commit(), {});
   assert.equal(store.commitCalls.length, 1);
+});
+
+test("an older SDK, which leaves out conditions that it does not know: they are sent all the same", async (t) => {
+  const store = await newS3Store()(t);
+  if (store === undefined) return;
+  const forget = (next) => (args) => {
+    for (const name of ["if-match", "if-none-match"]) delete args.request.headers[name];
+    return next(args);
+  };
+  store.client.middlewareStack.add(forget, { step: "serialize", priority: "low", name: "an older SDK" });
+  for (const name of ["updated", "deleted"]) store.write(name, "base");
+  const h = await withStore(t, store);
+  const change = async (files) => {
+    for (const name of ["created", "updated", "large"]) await files.write(at(name), "ours");
+    await files.remove(at("deleted"));
+  };
+  const theirs = () => {
+    for (const name of ["created", "updated", "deleted"]) store.write(name, "theirs");
+  };
+  store.proxy.fail(1, theirs); // after the listing
+  assertFailed((await inTurn(h.main, change)).persistence, "FS_CONFLICT");
+  assert.ok(store.commitCalls.every(hasCondition));
+  assertHolds(new Map([...store.read()].filter(([name]) => name !== "large")), {
+    created: "theirs",
+    updated: "theirs",
+    deleted: "theirs",
+  });
 });
 
 test("without it, a server that refuses conditions is a failure that says what to do", async (t) => {

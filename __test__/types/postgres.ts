@@ -20,6 +20,18 @@ export function declaredInPlace(): void {
   });
 }
 
+/** By its shape: a pool that is wrapped, or stands in for one. */
+export function takenByShape(): void {
+  const query = async () => ({ rows: [], rowCount: null });
+  postgresDir({
+    pool: { connect: async () => ({ query, release() {} }) },
+    scope: "shared",
+    harnessDir: "/persistent/user",
+  });
+  class Watched extends Pool {}
+  postgresDir({ pool: new Watched(), scope: "shared", harnessDir: "/persistent/user" });
+}
+
 export function declaredBefore(): StoreDir<Body> {
   const dir = postgresDir<Body>({
     ...given,

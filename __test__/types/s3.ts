@@ -20,6 +20,12 @@ export function declaredInPlace(): void {
   });
 }
 
+/** By its shape: a client that is wrapped, or stands in for one. */
+export function takenByShape(): void {
+  s3Dir({ ...given, prefix: "a/", client: { send: (command, options) => client.send(command, options) } });
+  s3Dir({ ...given, prefix: "a/", client: { send: async () => ({}) } });
+}
+
 export function declaredBefore(): StoreDir<Body> {
   const dir = s3Dir<Body>({
     ...given,

@@ -65,7 +65,9 @@ class Commit {
   async run(): Promise<PersistentDirCommitResult> {
     let result: PersistentDirCommitResult;
     try {
-      const unsent = await withSource(this.#session, this.#dir, this.#call, "commit", (native) => this.#commit(native));
+      const unsent = await withSource(this.#session, this.#dir, this.#call, "commit", (native, scope) =>
+        this.#commit(native, scope),
+      );
       result = unsent === undefined ? this.#result("succeeded") : this.#result("failed", unsent);
     } catch (error) {
       result = this.failure(error);
@@ -92,7 +94,7 @@ class Commit {
   }
 
   /** Gives the error of what can never be sent, once the rest was. */
-  async #commit(native: NativeDir): Promise<HarnessFileError | undefined> {
+  async #commit(native: NativeDir, scope: string): Promise<HarnessFileError | undefined> {
     if (this.#wanted.unless?.() === true) return undefined;
     const { cancellation } = this.#call;
     for (;;) {
@@ -100,13 +102,13 @@ class Commit {
       const again = this.#attempts > 1;
       if (again || this.#loadsFirst(native)) {
         if (!again && !(await hasWork(native))) return undefined;
-        await load(this.#session, this.#dir, this.#call, native);
+        await load(this.#session, this.#dir, this.#call, native, scope);
       }
       const commit = settled(await native.beginCommit(this.#wanted.paths, cancellation?.native), cancellation);
       if (commit === null) return undefined;
       try {
         await this.#tellStarted(commit);
-        if (commit.entries.length > 0) await this.#transfer(commit, native.cursor);
+        if (commit.entries.length > 0) await this.#transfer(commit, native.cursor, scope);
         return this.#unsent(commit);
       } catch (error) {
         if (!(error instanceof StoreChanged)) throw error;
@@ -123,9 +125,9 @@ class Commit {
     return native.mustLoad || ("store" in behind && behind.store.commitAll === undefined);
   }
 
-  async #transfer(commit: NativeCommit, cursor: string | null): Promise<void> {
+  async #transfer(commit: NativeCommit, cursor: string | null, scope: string): Promise<void> {
     try {
-      await new Transfer(this.#session, this.#dir, this.#call, commit, this.#landed).run(cursor);
+      await new Transfer(this.#session, this.#dir, this.#call, commit, this.#landed).run(cursor, scope);
     } catch (error) {
       this.#noted = true;
       throw error;

@@ -15,6 +15,7 @@ export async function load(
   dir: Dir,
   call: Call,
   native: NativeDir,
+  scope: string,
   needed: readonly string[] = [],
 ): Promise<void> {
   const since = performance.now();
@@ -22,7 +23,7 @@ export async function load(
   try {
     loaded =
       "store" in dir.behind
-        ? await loadStore(session, dir, dir.behind.store, call, native, needed)
+        ? await loadStore(session, dir, dir.behind.store, call, native, scope, needed)
         : settled(await native.loadLocal([...needed], call.cancellation?.native), call.cancellation);
   } catch (error) {
     throw loadFailed(dir.harnessDir, error);
@@ -45,6 +46,7 @@ async function loadStore(
   store: Store,
   call: Call,
   native: NativeDir,
+  scope: string,
   needed: readonly string[],
 ): Promise<NativeLoaded> {
   const { cancellation } = call;
@@ -52,7 +54,7 @@ async function loadStore(
   const underWay = new LoadUnderWay(native, needed, session, cancellation);
   try {
     const context = contextOf(session, dir, call);
-    const running = inside(session.key, dir.harnessDir, () => store.load(context, underWay));
+    const running = inside(session.key, dir.harnessDir, () => store.load(context, underWay, scope));
     const { cursor } = await (cancellation === undefined ? running : Promise.race([running, cancellation.aborted]));
     return await underWay.finish(cursorText(cursor));
   } catch (error) {

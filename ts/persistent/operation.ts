@@ -14,15 +14,19 @@ export function withCheckout<R>(
   return opened(session, dir, call, null, work);
 }
 
-/** Its source as well. FS_CONFLICT when the checkout has pending changes for another one. */
+/**
+ * Its source as well. FS_CONFLICT when the checkout has pending changes for another one. `scope`: of a store, asked for once: all that
+ * is done goes to what was compared here. "" for a local dir.
+ */
 export async function withSource<R>(
   session: DirSession,
   dir: Dir,
   call: Call,
   purpose: "load" | "commit",
-  work: (native: NativeDir) => Promise<R>,
+  work: (native: NativeDir, scope: string) => Promise<R>,
 ): Promise<R> {
-  return opened(session, dir, call, sourceOf(session, dir, call, purpose === "commit"), work);
+  const source = sourceOf(session, dir, call, purpose === "commit");
+  return opened(session, dir, call, source, (native) => work(native, source.scope ?? ""));
 }
 
 async function opened<R>(

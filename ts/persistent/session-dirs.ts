@@ -58,8 +58,8 @@ export class SessionDirs {
       try {
         const fresh = await withCheckout(this.session, dir, call, async (native) => native.neverLoaded);
         if (fresh) {
-          await withSource(this.session, dir, call, "load", async (native) => {
-            if (native.neverLoaded) await load(this.session, dir, call, native);
+          await withSource(this.session, dir, call, "load", async (native, scope) => {
+            if (native.neverLoaded) await load(this.session, dir, call, native, scope);
           });
         }
         this.#loaded.add(dir);
@@ -91,7 +91,9 @@ export class SessionDirs {
 
   async load(dir: Dir, call: Call, needed?: readonly string[]): Promise<void> {
     try {
-      await withSource(this.session, dir, call, "load", (native) => load(this.session, dir, call, native, needed));
+      await withSource(this.session, dir, call, "load", (native, scope) =>
+        load(this.session, dir, call, native, scope, needed),
+      );
       this.#loaded.add(dir);
     } catch (error) {
       this.forget(dir);

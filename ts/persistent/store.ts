@@ -20,17 +20,21 @@ export interface CommitContext extends LoadContext {
 export interface Store {
   /** For events: "custom", "s3". */
   readonly kind: string;
-  /** Names what is behind the dir, in at most 1,024 characters: a change is only sent to the scope it was loaded from. */
+  /**
+   * Names what is behind the dir, in at most 1,024 characters: a change is only sent to the scope it was loaded from. Asked for once for
+   * each load or commit, which is told the answer: asked again, a function of the developer's might give another one.
+   */
   scope(ctx: ScopeContext): string;
   /** Gives the cursor, any JSON value. */
-  load(ctx: LoadContext, loading: Loading): Promise<{ cursor?: unknown }>;
+  load(ctx: LoadContext, loading: Loading, scope: string): Promise<{ cursor?: unknown }>;
   /** Applies all changes or none. `versions`: of the files as they are now, where known. */
   commitAll?(
     ctx: CommitContext,
     changes: Outgoing,
+    scope: string,
   ): Promise<{ cursor?: unknown; versions?: ReadonlyMap<string, string> }>;
   /** Applies one change, if the file still has the version of its base. A load precedes. Deletions come first. */
-  send?(ctx: CommitContext, change: OutgoingChange): Promise<{ version?: string }>;
+  send?(ctx: CommitContext, change: OutgoingChange, scope: string): Promise<{ version?: string }>;
   /** How many `send` at once; default 1. */
   readonly concurrency?: number;
 }

@@ -48,13 +48,13 @@ export class Transfer {
   }
 
   /** Throws StoreChanged, or the error of the commit. `cursor` as the addon has it. */
-  async run(cursor: string | null): Promise<void> {
+  async run(cursor: string | null, scope: string): Promise<void> {
     const { behind } = this.#dir;
     try {
       this.#cancellation?.check();
       if (!("store" in behind)) await this.#apply();
-      else if (behind.store.commitAll !== undefined) await this.#commitAll(behind.store, cursor);
-      else if (behind.store.send !== undefined) await this.#sendEach(behind.store, cursor);
+      else if (behind.store.commitAll !== undefined) await this.#commitAll(behind.store, cursor, scope);
+      else if (behind.store.send !== undefined) await this.#sendEach(behind.store, cursor, scope);
       else throw new Error("a dir that is only read has nothing to commit");
     } catch (error) {
       const failure = this.#failure(error);
@@ -85,9 +85,9 @@ export class Transfer {
     this.#count(this.#commit.entries);
   }
 
-  async #commitAll(store: Store, cursor: string | null): Promise<void> {
+  async #commitAll(store: Store, cursor: string | null, scope: string): Promise<void> {
     const changes = outgoing(this.#commit, this.#gate);
-    const done = await this.#asking(async () => store.commitAll?.(this.#context(cursor), changes));
+    const done = await this.#asking(async () => store.commitAll?.(this.#context(cursor), changes, scope));
     const versions = [...(done?.versions ?? [])];
     let text: string | null = null;
     let unfit: { readonly error: unknown } | undefined;
@@ -109,12 +109,12 @@ export class Transfer {
   }
 
   /** Deletions first: a file may have become a folder. */
-  async #sendEach(store: Store, cursor: string | null): Promise<void> {
+  async #sendEach(store: Store, cursor: string | null, scope: string): Promise<void> {
     const { entries } = outgoing(this.#commit, this.#gate);
     const context = this.#context(cursor);
     const send = async (change: OutgoingChange): Promise<void> => {
       this.#cancellation?.check();
-      const done = await this.#asking(async () => store.send?.(context, change));
+      const done = await this.#asking(async () => store.send?.(context, change, scope));
       const noted = await this.#commit.landed(change.path, done?.version);
       if ("failure" in Object(noted)) this.#unknown = true;
       unwrap(noted);

@@ -1,7 +1,7 @@
 // One client of the pool for as long as a load or commit needs it, and transactions on it.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Abortable, ignore, listen, unlisten } from "../cancellation.js";
-import { isContention, isLost } from "./failure.js";
+import { isContention, isLost, isUnusable } from "./failure.js";
 
 /** Of `pg`, as far as it is used here. */
 export interface Pool {
@@ -55,7 +55,7 @@ export class Connection implements Abortable {
     try {
       return new Connection(await Promise.race([connecting, aborted]), signal);
     } catch (error) {
-      connecting.then((client) => client.release(), ignore); // nobody else gives it back
+      connecting.then((client) => client.release()).catch(ignore); // nobody else gives it back
       throw error;
     } finally {
       unlisten(signal, waiting);
@@ -92,7 +92,7 @@ export class Connection implements Abortable {
 
   /** Ends the transaction after a failure, whose error is the one to tell. */
   async rollBack(error: unknown): Promise<void> {
-    if (this.#over !== undefined || isLost(error)) return this.release(error);
+    if (this.#over !== undefined || isUnusable(error)) return this.release(error);
     try {
       await this.query("ROLLBACK");
     } catch (broken) {
@@ -115,7 +115,7 @@ export async function begun<T>(
       if (begin !== undefined) await connection.query(begin);
       return { connection, result: await work(connection) };
     } catch (error) {
-      if (begin === undefined) connection.release(isLost(error) || signal?.aborted === true ? error : undefined);
+      if (begin === undefined) connection.release(isUnusable(error) || signal?.aborted === true ? error : undefined);
       else await connection.rollBack(error);
       throw error;
     }

@@ -108,11 +108,9 @@ function joined(file: Stored, parts: readonly Uint8Array[]): Uint8Array {
 }
 
 function bytesOf(data: unknown): Uint8Array {
-  if (data instanceof Uint8Array) return data;
-  throw new HarnessFileError(
-    "FS_LOAD_FAILED",
-    "The client gives bytea as something else than bytes: a type parser of yours?",
-  );
+  if (typeof data === "string") return Buffer.from(data, "base64");
+  const message = "The client gives text as something else than a string: a type parser of yours?";
+  throw new HarnessFileError("FS_LOAD_FAILED", message);
 }
 
 function notWhole({ path, bytes }: Stored): HarnessFileError {

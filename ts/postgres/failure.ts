@@ -15,6 +15,7 @@ const WORDS: Readonly<Record<string, string>> = {
   "22P05": "the database's encoding has no such character; it has to be UTF8",
   "25006": "the server or the role is read-only",
   "25P03": "the server ended the connection since the transaction paused for too long",
+  "25P04": "the transaction took longer than transaction_timeout",
   "28": "the server refused the credentials",
   "3D000": "there is no such database",
   "3F000": "there is no such schema",
@@ -35,21 +36,38 @@ const LOST = "the connection to the server was lost";
 const NO_SERVER: Readonly<Record<string, string>> = {
   ECONNREFUSED: "no server listens there",
   ENOTFOUND: "the server's name is not known",
+  EAI_AGAIN: "the server's name cannot be looked up at the moment",
+  EHOSTUNREACH: "the server cannot be reached",
+  ENETUNREACH: "the server cannot be reached",
 };
 
 /** The client's own words for what has no code. */
 const TERMINATED = /connection (?:terminated|error)|not queryable|closed the connection/i;
-const EXHAUSTED = /timeout exceeded when trying to connect/i;
-const POOL_ENDED = /use a pool after calling end/i;
+const QUERY_TIMEOUT = /query read timeout/i;
+const BY_TEXT: ReadonlyArray<readonly [RegExp, string]> = [
+  [QUERY_TIMEOUT, "the query took longer than the client's query_timeout"],
+  [/timeout exceeded when trying to connect/i, "the pool had no connection to give in time"],
+  [/use a pool after calling end/i, "the pool was ended"],
+  [/client password must be/i, "the client has no password to give"],
+  [/does not support SSL/i, "the server does not support SSL"],
+];
 
 export function isContention(error: unknown): boolean {
   return CONTENTION.has(codeOf(error));
 }
 
-/** Whether the connection is of no use any more. */
+/** Whether the connection is lost: another one may well do. */
 export function isLost(error: unknown): boolean {
   const code = codeOf(error);
   return ENDED.has(code) || SOCKET.has(code) || (code === "" && TERMINATED.test(textOf(error)));
+}
+
+/**
+ * Whether the connection is of no use to anybody: lost, with a query on it that its client gave up, or to a server that only reads by
+ * now, such as one that was the primary before a failover.
+ */
+export function isUnusable(error: unknown): boolean {
+  return isLost(error) || codeOf(error) === "25006" || QUERY_TIMEOUT.test(textOf(error));
 }
 
 /** Passes on what has its own words: a conflict, an error of ours, whatever came of an abort. */
@@ -67,12 +85,10 @@ export function told(
 function why(error: unknown): string {
   const code = codeOf(error);
   const text = textOf(error);
-  const words = WORDS[code] ?? WORDS[code.slice(0, 3)] ?? WORDS[code.slice(0, 2)] ?? NO_SERVER[code];
-  if (words !== undefined) return words;
+  const known = WORDS[code] ?? WORDS[code.slice(0, 3)] ?? WORDS[code.slice(0, 2)] ?? NO_SERVER[code];
+  if (known !== undefined) return known;
   if (isLost(error)) return LOST;
-  if (EXHAUSTED.test(text)) return "the pool had no connection to give in time";
-  if (POOL_ENDED.test(text)) return "the pool was ended";
-  return "the server or the client failed";
+  return BY_TEXT.find(([words]) => words.test(text))?.[1] ?? "the server or the client failed";
 }
 
 function codeOf(error: unknown): string {

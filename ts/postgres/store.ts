@@ -13,20 +13,23 @@ export class PostgresStore implements Store {
   readonly #pool: Pool;
   readonly #tables: Tables;
   readonly #scope: ScopeOf;
+  /** Stands before the scope in its whole name. */
+  readonly #above: string;
 
   constructor(pool: Pool, tables: Tables, scope: ScopeOf) {
     this.#pool = pool;
     this.#tables = tables;
     this.#scope = scope;
+    this.#above = `${tables.name}/`;
   }
 
   scope(ctx: ScopeContext): string {
-    return `${this.#tables.name}/${this.#scope(ctx)}`;
+    return this.#above + this.#scope(ctx);
   }
 
-  async load(ctx: LoadContext, loading: Loading): Promise<{ cursor?: unknown }> {
+  async load(ctx: LoadContext, loading: Loading, named: string): Promise<{ cursor?: unknown }> {
     const { harnessDir, abortSignal } = ctx;
-    const scope = this.#scope(ctx);
+    const scope = named.slice(this.#above.length);
     try {
       return await load(this.#pool, this.#tables, scope, ctx, loading);
     } catch (error) {
@@ -35,9 +38,9 @@ export class PostgresStore implements Store {
     }
   }
 
-  async commitAll(ctx: CommitContext, changes: Outgoing): Promise<Committed> {
+  async commitAll(ctx: CommitContext, changes: Outgoing, named: string): Promise<Committed> {
     const { harnessDir, abortSignal } = ctx;
-    const scope = this.#scope(ctx);
+    const scope = named.slice(this.#above.length);
     try {
       return await commit(this.#pool, this.#tables, scope, ctx, changes);
     } catch (error) {

@@ -68,7 +68,8 @@ export function schemaOf({ files, scopes, chunks }: Tables): readonly string[] {
   ];
 }
 
-// Every value leaves and comes as text: what the developer's own type parsers make of numbers does not matter then.
+// Every value leaves and comes as text: what the developer's own type parsers make of numbers and bytes does not matter then. For
+// contents that is base64, a third less than bytea's own hex and faster to read.
 
 /** $1 scope, $2 the cursor's id, $3 its change. A row without a path: nothing is new. No row: there is no such scope. */
 export const listing = ({ files, scopes }: Tables): string => `
@@ -80,11 +81,11 @@ FROM (
 
 /** $1 contents, as the text of an array of uuid. */
 export const contentsOf = ({ chunks }: Tables): string =>
-  `SELECT content::text AS content, data FROM ${chunks} WHERE content = ANY ($1::uuid[]) ORDER BY content, part`;
+  `SELECT content::text AS content, encode(data, 'base64') AS data FROM ${chunks} WHERE content = ANY ($1::uuid[]) ORDER BY content, part`;
 
 /** $1 content, $2 part. */
 export const chunkOf = ({ chunks }: Tables): string =>
-  `SELECT data FROM ${chunks} WHERE content = $1::uuid AND part = $2::integer`;
+  `SELECT encode(data, 'base64') AS data FROM ${chunks} WHERE content = $1::uuid AND part = $2::integer`;
 
 /** $1 scope. Locks the scope until the transaction ends, and gives it its next number. */
 export const nextChange = ({ scopes }: Tables): string => `

@@ -59,9 +59,13 @@ export class Bucket {
     }
   }
 
-  /** Whether the client puts checksums on what it sends unasked; those of parts have to be announced. */
+  /**
+   * Whether the client puts checksums on what it sends unasked; those of parts have to be announced. One that does not show its
+   * settings, as a wrapped one, is taken to: that is the SDK's default, and parts with checksums that nobody announced are refused.
+   */
   async sendsChecksums(): Promise<boolean> {
     const { config } = this.#client as { config?: { requestChecksumCalculation?: unknown } };
+    if (config === undefined) return true;
     const setting = config?.requestChecksumCalculation;
     const value: unknown = typeof setting === "function" ? await (setting as () => unknown)() : setting;
     return value === "WHEN_SUPPORTED";

@@ -2,13 +2,14 @@
 import type { StoreDir } from "../../index.js";
 import * as check from "../check.js";
 import { storeDir } from "../persistent/dirs.js";
+import type { ScopeContext } from "../persistent/store.js";
 import type { Client } from "./bucket.js";
 import { type Prefix, S3Store, checkPrefix } from "./store.js";
 
 const DEFAULT_CONCURRENCY = 16;
 const MAX_CONCURRENCY = 256;
-/** S3 has 63; other servers have names of their own. */
-const MAX_BUCKET_LENGTH = 100;
+/** S3 has 63, or the ARN of an access point; other servers have names of their own. */
+const MAX_BUCKET_LENGTH = 140;
 
 export function s3Dir<T = unknown>(dir: Parameters<typeof import("../../s3.js").s3Dir<T>>[0]): StoreDir<T> {
   return check.readOptions(dir, (given) => {
@@ -33,7 +34,7 @@ function client(given: check.Options): Client {
 
 function prefix(given: check.Options): Prefix {
   const value = given["prefix"];
-  return typeof value === "function" ? (value as Prefix) : checkPrefix(value);
+  return typeof value === "function" ? (value as (ctx: ScopeContext) => unknown).bind(given) : checkPrefix(value);
 }
 
 function concurrency(given: check.Options): number {

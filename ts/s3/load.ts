@@ -1,16 +1,15 @@
 // A load: the keys below the prefix, page by page, and the contents of what changed.
 import { ignore } from "../cancellation.js";
+import { HarnessFileError } from "../errors.js";
 import { forEach } from "../persistent/parallel.js";
 import type { Incoming } from "../persistent/store.js";
 import type { Bucket } from "./bucket.js";
+import { fetchInto } from "./fetch.js";
+import { Room } from "./room.js";
 import type { Operations } from "./sdk.js";
 
-/** Up to here a content is collected before it is handed on: one call for each, and a connection that breaks is tried again. */
-const MAX_COLLECTED_BYTES = 1024 * 1024;
-const MAX_TRIES = 3;
-
 type Page = Operations["ListObjectsV2"][1];
-interface Listed {
+export interface Listed {
   readonly key: string;
   readonly path: string;
   readonly version?: string;
@@ -22,32 +21,39 @@ export async function loadPrefix(
   incoming: Incoming,
   { concurrency, signal }: { readonly concurrency: number; readonly signal: AbortSignal | undefined },
 ): Promise<void> {
+  const requests = new Room(concurrency); // the next page is one of them
   const ask = (token?: string): Promise<Page> => {
     const more = token === undefined ? {} : { ContinuationToken: token };
     // URL encoding: a key may hold characters that XML cannot.
-    return bucket.ask("ListObjectsV2", { Prefix: prefix, EncodingType: "url", ...more }, signal);
+    const input = { Prefix: prefix, EncodingType: "url" as const, ...more };
+    return requests.during(1, () => bucket.ask("ListObjectsV2", input, signal));
   };
   const above = new FilesAbove();
+  let token: string | undefined;
   for (let page = await ask(); ;) {
-    const next = nextOf(page, ask);
+    token = tokenAfter(page, token);
+    const next = token === undefined ? undefined : ask(token); // while this one is worked on
     next?.catch(ignore); // seen below, unless the load fails before
     const listed = listedOf(page, prefix).map((entry) => (above.includes(entry.path) ? unnamable(entry) : entry));
     const states = await incoming.list(listed);
     const wanted = listed.filter((_, at) => states[at] === "wanted");
-    await forEach(wanted, concurrency, (entry) => fetchInto(incoming, bucket, entry, signal));
+    await forEach(wanted, concurrency, (entry) => requests.during(1, () => fetchInto(incoming, bucket, entry, signal)));
     if (next === undefined) return;
     page = await next;
   }
 }
 
-/** Asked for while this one is worked on. What is not listed counts as gone, so that a listing must not end early. */
-function nextOf(
-  { IsTruncated, NextContinuationToken: token }: Page,
-  ask: (token: string) => Promise<Page>,
-): Promise<Page> | undefined {
-  if (IsTruncated !== true) return undefined;
-  if (token === undefined) throw new Error("The listing ends early, and does not say how it goes on");
-  return ask(token);
+/** What is not listed counts as gone, so that a listing must not end early; nor may it go round for ever. */
+function tokenAfter(page: Page, before: string | undefined): string | undefined {
+  if (page.IsTruncated !== true) return undefined;
+  const token = page.NextContinuationToken;
+  if (token === undefined) throw listingError("ends early, and does not say how it goes on");
+  if (token === before) throw listingError("goes on where it went on before");
+  return token;
+}
+
+function listingError(how: string): HarnessFileError {
+  return new HarnessFileError("FS_LOAD_FAILED", `The server's listing ${how}`);
 }
 
 function listedOf({ Contents = [], EncodingType }: Page, prefix: string): Listed[] {
@@ -85,29 +91,4 @@ class FilesAbove {
 /** Nothing can be named so: it is counted with those that no path can be. */
 function unnamable(entry: Listed): Listed {
   return { ...entry, path: `${entry.path}/` };
-}
-
-async function fetchInto(
-  incoming: Incoming,
-  bucket: Bucket,
-  { key, path, version }: Listed,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    const object = await bucket.askOf("GetObject", key, signal);
-    if (object === undefined) return; // deleted since it was listed
-    const { Body, ContentLength = Infinity, ETag = version } = object;
-    let content: unknown = Body;
-    if (Body === undefined) {
-      content = new Uint8Array();
-    } else if (ContentLength <= MAX_COLLECTED_BYTES) {
-      try {
-        content = await Body.transformToByteArray();
-      } catch (error) {
-        if (tries < MAX_TRIES && signal?.aborted !== true) continue;
-        throw error;
-      }
-    }
-    return incoming.put(path, content, ETag);
-  }
 }

@@ -7,6 +7,7 @@ import type { Operations } from "./sdk.js";
 /** Of a part, and of the largest file that goes out whole. Larger ones would hold the event loop while they are signed. */
 export const PART_BYTES = 8 * 1024 * 1024;
 const MAX_PARTS = 10_000;
+const MAX_ABORT_MS = 10_000;
 
 type Input<Name extends keyof Operations> = Omit<Operations[Name][0], "Bucket">;
 type Sent = NonNullable<NonNullable<Operations["CompleteMultipartUpload"][0]["MultipartUpload"]>["Parts"]>[number];
@@ -34,8 +35,10 @@ export async function sendParts(
     const input: Input<"CompleteMultipartUpload"> = { ...upload, MultipartUpload: { Parts }, ...condition };
     return await requests.during(1, () => bucket.ask("CompleteMultipartUpload", input, signal));
   } catch (error) {
-    // Parts of an upload that is left open are paid for. Not by the signal, which may be why it failed.
-    await bucket.ask("AbortMultipartUpload", upload, undefined).catch(ignore);
+    // Parts of an upload that is left open are paid for. Not by the signal, which may be why it failed; nor for ever, since the dir is
+    // held meanwhile.
+    const abort = (): Promise<unknown> => bucket.ask("AbortMultipartUpload", upload, AbortSignal.timeout(MAX_ABORT_MS));
+    await requests.during(1, abort).catch(ignore);
     throw error;
   }
 }

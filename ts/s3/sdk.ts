@@ -18,13 +18,33 @@ export interface Operations {
 
 export type Operation = keyof Operations;
 type Commands = { readonly [Name in Operation as `${Name}Command`]: new (input: Operations[Name][0]) => object };
+/** Of the SDK, as far as it is used. */
+interface Command {
+  readonly middlewareStack: { add(middleware: Middleware, options: { step: "build"; name: string }): void };
+}
+type Next = (args: object) => Promise<unknown>;
+type Middleware = (next: Next) => Next;
 
 let loading: Promise<Commands> | undefined;
 
 export async function commandOf<Name extends Operation>(name: Name, input: Operations[Name][0]): Promise<object> {
   const commands = await (loading ??= load());
-  const Command = commands[`${name}Command`] as new (input: Operations[Name][0]) => object;
-  return new Command(input);
+  const Made = commands[`${name}Command`] as new (input: Operations[Name][0]) => object;
+  const command = new Made(input);
+  const { IfMatch, IfNoneMatch } = input as { IfMatch?: string; IfNoneMatch?: string };
+  if (IfMatch !== undefined) addHeader(command, "if-match", IfMatch);
+  if (IfNoneMatch !== undefined) addHeader(command, "if-none-match", IfNoneMatch);
+  return command;
+}
+
+/** Versions of the SDK that do not know a condition, as those before 3.700, leave it out without a word: it is put in here. */
+function addHeader(command: object, name: string, value: string): void {
+  const adding: Middleware = (next) => (args) => {
+    const { headers } = (args as { request: { headers: Record<string, string> } }).request;
+    headers[name] ??= value;
+    return next(args);
+  };
+  (command as Command).middlewareStack.add(adding, { step: "build", name: `little-files ${name}` });
 }
 
 async function load(): Promise<Commands> {

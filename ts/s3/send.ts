@@ -2,6 +2,7 @@
 import { PersistentDirConflict } from "../persistent/conflict.js";
 import type { OutgoingChange } from "../persistent/store.js";
 import type { Bucket } from "./bucket.js";
+import { sameVersion } from "./etag.js";
 import { RequestFailed, isMissing, isRefused, isUnknownToServer } from "./failure.js";
 import { PART_BYTES, sendParts } from "./parts.js";
 import type { Room } from "./room.js";
@@ -29,8 +30,11 @@ export function send(target: Target, change: OutgoingChange): Promise<{ version?
 async function sendContent(target: Target, change: OutgoingChange): Promise<{ version?: string }> {
   if (!target.conditional) {
     const held = await head(target);
-    if (holds(held, change)) return versionOf(held);
-    if (held?.ETag !== change.base?.version) throw new PersistentDirConflict([change.path]);
+    // First: what an object that is still the base says of its content may be what somebody copied along.
+    if (!isBase(held, change)) {
+      if (holds(held, change)) return versionOf(held);
+      throw new PersistentDirConflict([change.path]);
+    }
   }
   try {
     return versionOf(await put(target, change, condition(target, change)));
@@ -85,12 +89,12 @@ async function sendDeletion(target: Target, change: OutgoingChange): Promise<{ v
 /** For servers that delete without conditions: many that write with them do. */
 async function checkedDeletion(
   target: Target,
-  { path, base }: OutgoingChange,
+  change: OutgoingChange,
   remove: () => Promise<unknown>,
 ): Promise<{ version?: string }> {
   const held = await head(target);
   if (held === undefined) return {};
-  if (held.ETag !== base?.version) throw new PersistentDirConflict([path]);
+  if (!isBase(held, change)) throw new PersistentDirConflict([change.path]);
   await remove();
   return {};
 }
@@ -107,7 +111,13 @@ function head({ bucket, key, requests, signal }: Target): Promise<Held> {
   return requests.during(1, () => bucket.askOf("HeadObject", key, signal));
 }
 
-/** Whether it is our content. */
+/** Whether it is still what the change was made to. Without a version there is nothing to compare. */
+function isBase(held: Held, { base }: OutgoingChange): boolean {
+  if (held === undefined || base === undefined) return held === undefined && base === undefined;
+  return sameVersion(held.ETag, base.version);
+}
+
+/** Whether it is our content, by what it says. */
 function holds(held: Held, { sha256, bytes }: OutgoingChange): boolean {
   return held !== undefined && held.Metadata?.["sha256"] === sha256 && held.ContentLength === bytes;
 }

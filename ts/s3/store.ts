@@ -22,15 +22,14 @@ export interface S3Options {
 
 /** By the changes of one commit. */
 interface Shared {
-  readonly prefix: string;
   readonly requests: Room;
   readonly memory: Room;
 }
 
 /** Of contents that one commit has in memory at once. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
-/** So that the scope fits what is kept of it. */
-const MAX_PREFIX_LENGTH = 900;
+/** So that the scope fits what is kept of it, with the longest bucket. */
+const MAX_PREFIX_LENGTH = 870;
 
 export class S3Store implements Store {
   readonly kind = "s3";
@@ -40,6 +39,8 @@ export class S3Store implements Store {
   readonly #bucket: Bucket;
   readonly #prefix: Prefix;
   readonly #conditional: boolean;
+  /** Stands before the prefix in the scope. */
+  readonly #above: string;
   readonly #commits = new WeakMap<CommitContext, Shared>();
 
   constructor({ client, bucket, prefix, concurrency, conditional }: S3Options) {
@@ -47,16 +48,17 @@ export class S3Store implements Store {
     this.#requests = concurrency;
     this.#bucket = new Bucket(client, bucket);
     this.#prefix = prefix;
+    this.#above = `s3://${bucket}/`;
     this.#conditional = conditional;
   }
 
   scope(ctx: ScopeContext): string {
-    return `s3://${this.#bucket.name}/${this.#prefixFor(ctx)}`;
+    return this.#above + this.#prefixFor(ctx);
   }
 
-  async load(ctx: LoadContext, loading: Loading): Promise<{ cursor?: unknown }> {
+  async load(ctx: LoadContext, loading: Loading, scope: string): Promise<{ cursor?: unknown }> {
     const { abortSignal: signal } = ctx;
-    const prefix = this.#prefixFor(ctx);
+    const prefix = scope.slice(this.#above.length);
     try {
       await loadPrefix(this.#bucket, prefix, loading.begin(true), { concurrency: this.#requests, signal });
     } catch (error) {
@@ -65,9 +67,10 @@ export class S3Store implements Store {
     return {};
   }
 
-  async send(ctx: CommitContext, change: OutgoingChange): Promise<{ version?: string }> {
-    const { prefix, ...shared } = this.#sharedBy(ctx);
-    const where = { bucket: this.#bucket, key: prefix + change.path, conditional: this.#conditional };
+  async send(ctx: CommitContext, change: OutgoingChange, scope: string): Promise<{ version?: string }> {
+    const shared = this.#sharedBy(ctx);
+    const key = scope.slice(this.#above.length) + change.path;
+    const where = { bucket: this.#bucket, key, conditional: this.#conditional };
     try {
       return await send({ ...where, ...shared, signal: ctx.abortSignal }, change);
     } catch (error) {
@@ -79,8 +82,7 @@ export class S3Store implements Store {
   #sharedBy(ctx: CommitContext): Shared {
     let shared = this.#commits.get(ctx);
     if (shared === undefined) {
-      const rooms = { requests: new Room(this.#requests), memory: new Room(MAX_HELD_BYTES) };
-      shared = { prefix: this.#prefixFor(ctx), ...rooms };
+      shared = { requests: new Room(this.#requests), memory: new Room(MAX_HELD_BYTES) };
       this.#commits.set(ctx, shared);
     }
     return shared;
