@@ -76,6 +76,9 @@ test(`SIGKILL in the midst of a localDir commit (LF_SEED=${seed})`, { timeout: 2
     first = last + 1;
   }
   t.diagnostic(JSON.stringify(outcomes));
+  // What a commit left that was killed when it had landed, the next commit takes away.
+  const next = await withDirs(t, [sourceDir], { base });
+  assertLanded((await inTurn(next.main, (files) => files.write(`${DIR}/more`, "more"))).persistence, { created: 1 });
   const own = path.join(source, ".little-harness");
   const left = fs.existsSync(own) ? fs.readdirSync(own, { recursive: true, withFileTypes: true }) : [];
   const bytes = left.filter((entry) => entry.isFile()).length;
