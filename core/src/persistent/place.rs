@@ -115,7 +115,7 @@ impl Checkout {
     }
 
     /// The first thing on the way to `path` that is no folder.
-    fn obstacle(&self, path: &str) -> String {
+    pub(super) fn obstacle(&self, path: &str) -> String {
         let above = path.match_indices('/').map(|(at, _)| &path[..at]);
         let is_folder =
             |above: &&str| self.root().open_folder(&self.harness_path(above).segments, Links::Refuse).is_ok();
