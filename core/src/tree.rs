@@ -8,7 +8,7 @@ use rustix::fs::{self, AtFlags, Dir, FileType, OFlags};
 use rustix::io::Errno;
 
 use crate::error::{Error, Result};
-use crate::path::{MAX_DEPTH, is_valid_name};
+use crate::path::{HarnessPath, MAX_DEPTH, MAX_PATH_BYTES, Use, is_valid_name};
 use crate::root::open_name;
 use crate::stamp::Stamp;
 
@@ -35,7 +35,6 @@ struct Folder {
     /// With a slash at the end; empty at the top.
     prefix: String,
     nameable: bool,
-    depth: usize,
 }
 
 /// What is still to be done.
@@ -66,7 +65,7 @@ struct Walk<'a> {
 pub(crate) fn visit(top: BorrowedFd<'_>, name: &str, skip: Option<&str>) -> Result<Vec<Found>> {
     let walk = Walk { name, shared: Mutex::default(), news: Condvar::new() };
     let open = open_name(top, ".", OFlags::RDONLY | OFlags::DIRECTORY).map_err(|errno| walk.failed("", errno))?;
-    let tasks = walk.read(&Arc::new(Folder { open, prefix: String::new(), nameable: true, depth: 1 }), skip)?;
+    let tasks = walk.read(&Arc::new(Folder { open, prefix: String::new(), nameable: true }), skip)?;
     walk.lock().tasks = tasks;
     walk.run(|shared| shared.found.len() >= WORTH_SHARING && !shared.tasks.is_empty());
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get().min(MAX_THREADS));
@@ -86,6 +85,15 @@ pub(crate) fn visit(top: BorrowedFd<'_>, name: &str, skip: Option<&str>) -> Resu
 impl Walk<'_> {
     fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the folder's name and `path`, whose names are valid, make a path that is neither too long nor too deep.
+    fn holds(&self, path: &str) -> bool {
+        let slashes = |text: &str| text.bytes().filter(|byte| *byte == b'/').count();
+        // What most are needs no closer look: normalization makes no text longer than three times.
+        let is_small =
+            (self.name.len() + path.len()) * 4 <= MAX_PATH_BYTES && slashes(self.name) + slashes(path) < MAX_DEPTH;
+        is_small || HarnessPath::parse(&format!("{}/{path}", self.name), Use::Write).is_ok()
     }
 
     fn failed(&self, path: &str, errno: Errno) -> Error {
@@ -132,7 +140,12 @@ impl Walk<'_> {
 
     fn enter(&self, above: &Folder, name: &CStr) -> Result<Vec<Task>> {
         let text = name.to_str().ok();
-        let prefix = format!("{}{}/", above.prefix, name.to_string_lossy());
+        // Deeper than a path can be (a shell can make that) it is only shown, and need not grow.
+        let prefix = if above.prefix.len() > MAX_PATH_BYTES {
+            above.prefix.clone()
+        } else {
+            format!("{}{}/", above.prefix, name.to_string_lossy())
+        };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let open = match fs::openat(&above.open, name, flags, fs::Mode::empty()) {
             Ok(open) => open,
@@ -141,7 +154,7 @@ impl Walk<'_> {
             Err(errno) => return Err(self.failed(&prefix, errno)),
         };
         let nameable = above.nameable && text.is_some_and(is_valid_name);
-        self.read(&Arc::new(Folder { open, prefix, nameable, depth: above.depth + 1 }), None)
+        self.read(&Arc::new(Folder { open, prefix, nameable }), None)
     }
 
     /// What is to be done for a folder's names.
@@ -160,7 +173,7 @@ impl Walk<'_> {
                 continue;
             }
             if entry.file_type() == FileType::Directory {
-                add_folder(folder, name, &mut tasks);
+                tasks.push(Task::Enter(Arc::clone(folder), name.to_owned()));
             } else {
                 names.push(name.to_owned());
             }
@@ -185,21 +198,14 @@ impl Walk<'_> {
             let kind = FileType::from_raw_mode(stat.st_mode);
             if kind == FileType::Directory {
                 // Some file systems do not say what an entry is.
-                add_folder(folder, &name, &mut tasks);
+                tasks.push(Task::Enter(Arc::clone(folder), name));
                 continue;
             }
-            let nameable = folder.nameable && name.to_str().is_ok_and(is_valid_name);
             let path = format!("{}{}", folder.prefix, name.to_string_lossy());
+            let nameable = folder.nameable && name.to_str().is_ok_and(is_valid_name) && self.holds(&path);
             found.push(Found { path, kind, stamp: Stamp::of(&stat), nameable });
         }
         Ok((tasks, found))
-    }
-}
-
-/// Deeper than a path can be (a shell can make that): what is in there no path can name.
-fn add_folder(folder: &Arc<Folder>, name: &CStr, tasks: &mut Vec<Task>) {
-    if folder.depth < MAX_DEPTH {
-        tasks.push(Task::Enter(Arc::clone(folder), name.to_owned()));
     }
 }
 

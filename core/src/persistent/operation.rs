@@ -205,7 +205,7 @@ impl Operation {
         } else {
             let session = Arc::clone(&self.checkout.session);
             let staging = || Batch::new(session.staging.folder());
-            self.checkout.begin_commit(paths, staging, Mode::RUSR | Mode::WUSR, cancel)
+            self.checkout.begin_commit(paths, staging, Mode::RUSR | Mode::WUSR, |_| Ok(None), cancel)
         };
         if begun.is_err() {
             self.reopen()?;

@@ -81,7 +81,12 @@ impl Checkout {
         let had = full.segments.len() - 1;
         let parent = match self.root().open_parent(&full) {
             Ok(parent) => parent,
-            Err(error) if matches!(error.code, Code::NotFound | Code::NotDirectory | Code::SandboxDenied) => {
+            Err(error)
+                if matches!(
+                    error.code,
+                    Code::NotFound | Code::NotDirectory | Code::SandboxDenied | Code::InvalidPath
+                ) =>
+            {
                 return Ok(Placed::Done(None, had));
             }
             Err(error) => return Err(error),
