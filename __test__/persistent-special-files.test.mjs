@@ -160,6 +160,26 @@ for (const kind of ["local", "cursor", "files"]) {
     assert.deepEqual(await h.persistence.pending(), []);
   });
 
+  test(`${kind}: a name that no path can hold can be given up`, async (t) => {
+    const store = await newStore(kind)(t);
+    const h = await withStore(t, store);
+    await inTurn(h.main, (files) => files.write(at("kept"), "kept"));
+    const raw = (...parts) => Buffer.concat([`${h.checkout}/`, ...parts].map((part) => Buffer.from(part)));
+    const odd = [0x66, 0xff];
+    fs.writeFileSync(raw(odd), "not UTF-8");
+    fs.writeFileSync(raw("back\\slash"), "x");
+    fs.mkdirSync(raw([0xfe]));
+    fs.writeFileSync(raw([0xfe], "/", odd), "not UTF-8");
+    assert.equal((await h.persistence.pending()).length, 3);
+    await h.persistence.discard({ paths: [at("f\ufffd")] });
+    assert.equal((await h.persistence.pending()).length, 2);
+    await h.persistence.discard({ harnessDirs: [DIR] });
+    assert.deepEqual(await h.persistence.pending(), []);
+    fs.rmdirSync(raw([0xfe])); // empty, which is no content
+    assertHolds(filesOf(h.checkout), { kept: "kept" });
+    assertLanded((await inTurn(h.main)).persistence, {});
+  });
+
   test(`${kind}: files deeper than a path can be are pending and not sent; the rest lands`, async (t) => {
     // With the two segments of the dir: 128 is the deepest, and 4,096 bytes the longest.
     const dug = {

@@ -10,7 +10,7 @@ use super::batch::Batch;
 use super::checkout::Checkout;
 use super::place::Placed;
 use super::row::{Held, TheirState, Theirs};
-use super::scan::Looked;
+use super::scan::{Looked, Odd};
 use crate::cancel::Cancel;
 use crate::clock::now_millis;
 use crate::digest::Digest;
@@ -177,7 +177,7 @@ impl Checkout {
 
     /// Gives up the uncommitted changes at or below `paths`, or all. Returns the paths whose content only the store has.
     pub(crate) fn discard(&mut self, paths: Option<&[String]>, cancel: &Cancel) -> Result<Vec<String>> {
-        self.scan(cancel)?;
+        let odd = self.scan(cancel)?;
         let pending: Vec<String> = self
             .rows
             .iter()
@@ -198,6 +198,9 @@ impl Checkout {
                 let looked = self.look(&path, cancel)?;
                 let session = std::sync::Arc::clone(&self.session);
                 let _locked = session.lock_publish_waiting(cancel)?;
+                if matches!(looked, Looked::Nothing) && odd.get(&path) == Some(&Odd::Unnameable) {
+                    self.take_shown(&mut batch, &path)?;
+                }
                 if let Placed::Done(_, had) = self.take(&mut batch, &path, looked)? {
                     let full = self.harness_path(&path);
                     folders.extend(changed_folders(&full, had).map(|(_, segments)| segments));
