@@ -381,6 +381,37 @@ test("cursors go round as they are; one that is not returned is void, and a load
   assert.deepEqual(cursors, [1, 2, 3]);
 });
 
+test("a store without cursor: what another session of the dataDir committed meanwhile is seen, not overwritten", async (t) => {
+  let loads = 0;
+  const held = new Map([["shared", "base"]]);
+  const load = async () => {
+    loads++;
+    return new Map(held);
+  };
+  const store = async ({ changes }) => {
+    for (const [name, content] of Object.entries({ ...changes.created, ...changes.updated })) held.set(name, content);
+    for (const name of changes.deleted) held.delete(name);
+  };
+  const h = await withDirs(t, [customDir({ harnessDir: DIR, load, store })]);
+  const again = await h.again({ sessionId: "another" });
+  const one = await h.main.beginTurn();
+  const two = await again.main.beginTurn();
+  await one.files.write(at("shared"), "one");
+  await one.files.write(at("one"), "one");
+  await two.files.write(at("shared"), "two");
+  await two.files.write(at("two"), "two");
+  assertLanded((await one.finish()).persistence);
+  assert.equal(loads, 2, "nobody else has committed: no load before the commit");
+  assertFailed((await two.finish()).persistence, "FS_CONFLICT");
+  assert.equal(loads, 3);
+  assertHolds(new Map([...held].map(([name, content]) => [name, Buffer.from(content)])), { shared: "one", one: "one" });
+  assert.deepEqual(await conflictsOf(again.main, ["base", "one", "two"]), { shared: "base|two|one" });
+  await again.main.persistence.resolve(at("shared"), "ours");
+  assertLanded(await again.main.persistence.commit());
+  assert.deepEqual([...held.keys()].sort(), ["one", "shared", "two"]);
+  assert.equal(Buffer.from(held.get("shared")).toString(), "two");
+});
+
 test("what store may not give: the commit failed, its outcome is read from the store", async (t) => {
   const circular = {};
   circular.self = circular;
@@ -392,7 +423,9 @@ test("what store may not give: the commit failed, its outcome is read from the s
       return given;
     };
     const finished = await inTurn(h.main, (files) => files.write(at("a"), "a"));
-    assertFailed(finished.persistence, "FS_COMMIT_FAILED");
+    const error = assertFailed(finished.persistence, "FS_COMMIT_FAILED");
+    assert.match(error.message, /took the changes/);
+    assert.deepEqual(finished.persistence.commits[0].changes, { created: 1, updated: 0, deleted: 0 });
     state.next = undefined;
     const before = state.calls.length;
     assertLanded(await h.persistence.commit());
@@ -682,6 +715,25 @@ test("folders are entered once, however they are listed", async (t) => {
     filesOf(h.checkout),
     Object.fromEntries(["top.txt", "a/inner.txt", "a/b/deep.txt"].map((name) => [name, `content of ${name}`])),
   );
+});
+
+test("a path that is listed as a file and as a directory: the load fails, and hides nothing", async (t) => {
+  const versions = { top: [{ path: "a/b.txt", kind: "file" }] };
+  const list = async ({ path }) => (path === "" ? versions.top : [{ path: "a/b.txt", kind: "file" }]);
+  const h = await withDirs(t, [
+    customDir({ harnessDir: DIR, commit: "read-only", list, read: async ({ path }) => `content of ${path}` }),
+  ]);
+  await inTurn(h.main);
+  const held = { "a/b.txt": "content of a/b.txt" };
+  for (const kinds of [
+    ["file", "directory"],
+    ["directory", "file"],
+  ]) {
+    versions.top = kinds.map((kind) => ({ path: "a", kind }));
+    const error = await rejectsWith(h.main.beginTurn(), "FS_LOAD_FAILED");
+    assert.match(error.message, /"a" as a file and as a directory/);
+    assertHolds(filesOf(h.checkout), held);
+  }
 });
 
 test("what list and read may not give: the load fails whole", async (t) => {

@@ -194,6 +194,20 @@ test("writes under a dir are told as file events; a refresh is no write of ours"
   assert.ok(!told.some((each) => each.includes("theirs.txt")), String(told));
 });
 
+test("a commit of nothing that can be sent is told as failed, and never as started", async (t) => {
+  const store = await newStore("local")(t);
+  store.write("file.txt", "base");
+  const h = await withStore(t, store);
+  await inTurn(h.main, () => {
+    fs.rmSync(path.join(h.checkout, "file.txt"));
+    fs.symlinkSync("nowhere", path.join(h.checkout, "file.txt"));
+  });
+  assert.deepEqual(stepsOf(h.events), ["loaded", "commit.failed"]);
+  const { metadata } = h.events.findLast(({ type }) => type === "harness.persistent_dir.commit.failed");
+  assert.equal(metadata.error.code, "FS_NOT_REGULAR_FILE");
+  assert.deepEqual(["commitId" in metadata, "changeCounts" in metadata], [false, false]);
+});
+
 test("a link that a shell left is told once", async (t) => {
   const store = await newStore("cursor")(t);
   const h = await withStore(t, store);

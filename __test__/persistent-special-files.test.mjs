@@ -11,6 +11,8 @@ import {
   assertHolds,
   assertLanded,
   at,
+  DIR,
+  filesOf,
   finish,
   inTurn,
   shell,
@@ -29,6 +31,12 @@ const SPECIAL = {
   "a socket": () => socket(),
   ...(isRoot && { "a device": () => device() }),
 };
+
+/** A file below so many folders of one name, as a shell makes it: step by step. */
+function dig(folder, depth, name) {
+  const script = `for i in $(seq ${depth}); do mkdir ${name}; cd ${name}; done; echo deep > file`;
+  execFileSync("bash", ["-c", script], { cwd: folder });
+}
 
 function outsideOf(t) {
   const outside = tempDir(t);
@@ -152,6 +160,67 @@ for (const kind of ["local", "cursor", "files"]) {
     assert.deepEqual(await h.persistence.pending(), []);
   });
 
+  test(`${kind}: a name that no path can hold can be given up`, async (t) => {
+    const store = await newStore(kind)(t);
+    const h = await withStore(t, store);
+    await inTurn(h.main, (files) => files.write(at("kept"), "kept"));
+    const raw = (...parts) => Buffer.concat([`${h.checkout}/`, ...parts].map((part) => Buffer.from(part)));
+    const odd = [0x66, 0xff];
+    fs.writeFileSync(raw(odd), "not UTF-8");
+    fs.writeFileSync(raw("back\\slash"), "x");
+    fs.mkdirSync(raw([0xfe]));
+    fs.writeFileSync(raw([0xfe], "/", odd), "not UTF-8");
+    assert.equal((await h.persistence.pending()).length, 3);
+    await h.persistence.discard({ paths: [at("f\ufffd")] });
+    assert.equal((await h.persistence.pending()).length, 2);
+    await h.persistence.discard({ harnessDirs: [DIR] });
+    assert.deepEqual(await h.persistence.pending(), []);
+    fs.rmdirSync(raw([0xfe])); // empty, which is no content
+    assertHolds(filesOf(h.checkout), { kept: "kept" });
+    assertLanded((await inTurn(h.main)).persistence, {});
+  });
+
+  test(`${kind}: files deeper than a path can be are pending and not sent; the rest lands`, async (t) => {
+    // With the two segments of the dir: 128 is the deepest, and 4,096 bytes the longest.
+    const dug = {
+      fits: [125, "d"],
+      "one too deep": [126, "e"],
+      "far too deep": [300, "f"],
+      "too long": [16, "l".repeat(255)],
+    };
+    const store = await newStore(kind)(t);
+    const h = await withStore(t, store);
+    const turn = await h.main.beginTurn();
+    for (const [depth, name] of Object.values(dug)) dig(h.checkout, depth, name);
+    shell.write(h.checkout, "fine.txt", "fine");
+    assertFailed((await finish(turn)).persistence, "FS_INVALID_PATH");
+    const wanted = { "fine.txt": "fine", [`${"d/".repeat(125)}file`]: "deep\n" };
+    assertHolds(store.read(), wanted);
+    const pending = await h.persistence.pending();
+    assert.deepEqual(
+      pending.map(({ path: file, attempts, lastError }) => [file.slice(DIR.length)[1], attempts, lastError.code]),
+      [
+        ["e", 1, "FS_INVALID_PATH"],
+        ["f", 1, "FS_INVALID_PATH"],
+        ["l", 1, "FS_INVALID_PATH"],
+      ],
+    );
+    // Others can load what was sent; and a lost database is no trap.
+    const other = await h.again({ dataDir: path.join(h.base, "other-data") });
+    assert.equal((await inTurn(other.main)).persistence.status, "succeeded");
+    assertHolds(filesOf(other.checkout), wanted);
+    await other.close();
+    await h.close();
+    fs.rmSync(path.join(h.dataDir, "harness.db"));
+    const again = await h.again();
+    await again.main.beginTurn().then((turn_) => turn_.abort());
+    assert.equal((await again.main.persistence.conflicts()).length, 3, "as all that the store does not hold");
+    await again.main.persistence.discard({ harnessDirs: [DIR] });
+    assert.deepEqual(await again.main.persistence.pending(), []);
+    assertLanded((await inTurn(again.main)).persistence, {});
+    assertHolds(store.read(), wanted);
+  });
+
   test(`${kind}: a checkout that was deleted, or is a link, deletes nothing`, async (t) => {
     const outside = outsideOf(t);
     const ways = {
@@ -188,6 +257,72 @@ for (const kind of ["local", "cursor", "files"]) {
 }
 
 // ── Containment: one dir is not a way into another ──
+
+test("localDir: files of the source that are deeper than a path can be are left out", async (t) => {
+  const store = await newStore("local")(t);
+  store.write("fine.txt", "fine");
+  const h = await withStore(t, store);
+  for (const [depth, name] of [
+    [125, "d"],
+    [126, "e"],
+    [300, "f"],
+    [16, "l".repeat(255)],
+  ])
+    dig(store.source(), depth, name);
+  assertLanded((await inTurn(h.main, (files) => files.write(at("new.txt"), "new"))).persistence, { created: 1 });
+  assert.deepEqual([...filesOf(h.checkout).keys()].sort(), [`${"d/".repeat(125)}file`, "fine.txt", "new.txt"]);
+  const loaded = h.events.find(({ type }) => type === "harness.persistent_dir.loaded");
+  assert.deepEqual([loaded.metadata.fileCount, loaded.metadata.skipped], [2, 3]);
+});
+
+for (const [what, make] of Object.entries(SPECIAL)) {
+  test(`localDir: ${what} in the source is left alone; what it hides stays, changes of ours wait, the rest lands`, async (t) => {
+    const outside = outsideOf(t);
+    const store = await newStore("local")(t);
+    const source = store.source();
+    for (const name of ["changed", "deleted", "same", "sub/changed", "sub/deleted", "sub/same"])
+      store.write(name, name);
+    const h = await withStore(t, store);
+    const turn = await h.main.beginTurn();
+    for (const name of ["changed", "deleted", "same", "sub"]) fs.rmSync(path.join(source, name), { recursive: true });
+    const special = make(h, outside);
+    plant(source, { changed: special, deleted: special, same: special, sub: special, new: special });
+    const held = fs.readdirSync(source).sort();
+    await turn.files.write(at("changed"), "ours");
+    await turn.files.remove(at("deleted"));
+    await turn.files.write(at("sub/changed"), "ours");
+    await turn.files.remove(at("sub/deleted"));
+    await turn.files.write(at("sub/new"), "ours");
+    await turn.files.write(at("new"), "ours");
+    await turn.files.write(at("fine"), "fine");
+    const { persistence } = await finish(turn);
+    const error = assertFailed(persistence, "FS_NOT_REGULAR_FILE");
+    const waiting = ["changed", "deleted", "new", "sub/changed", "sub/deleted", "sub/new"];
+    assert.deepEqual(error.details.paths, waiting.map(at));
+    assert.deepEqual(persistence.commits[0].changes, { created: 1, updated: 0, deleted: 0 });
+    for (let turns = 0; turns < 2; turns++) {
+      const pending = await h.persistence.pending();
+      assert.deepEqual(pending.map((each) => each.path).sort(), waiting.map(at));
+      for (const each of pending) assert.equal(each.lastError.code, "FS_NOT_REGULAR_FILE");
+      const stays = { same: "same", "sub/same": "sub/same", changed: "ours", "sub/changed": "ours" };
+      assertHolds(filesOf(h.checkout), { ...stays, "sub/new": "ours", new: "ours", fine: "fine" });
+      assert.deepEqual(fs.readdirSync(source).sort(), [".little-harness", "fine", ...held].sort());
+      assertFailed((await inTurn(h.main)).persistence, "FS_NOT_REGULAR_FILE");
+    }
+    await rejectsWith(h.files.write(at("sub/host"), "x"), "FS_COMMIT_FAILED");
+    assert.deepEqual(fs.readdirSync(outside).sort(), ["secret.txt", "sub"], "nothing was written through it");
+    // Given up, nothing of it is left; or it lands, once the place is free.
+    await h.persistence.discard({ paths: [...waiting, "sub/host"].filter((name) => name !== "changed").map(at) });
+    assert.deepEqual(
+      (await h.persistence.pending()).map((each) => each.path),
+      [at("changed")],
+    );
+    fs.rmSync(path.join(source, "changed"));
+    store.write("changed", "changed");
+    assertLanded((await inTurn(h.main)).persistence, { updated: 1 });
+    assert.equal(store.read().get("changed").toString(), "ours");
+  });
+}
 
 test("links from one dir into another are refused, relative or absolute", async (t) => {
   const stores = {};

@@ -140,6 +140,9 @@ impl Host {
         check_locks_exclude(&probe)?;
         let identity = Stamp::of(&stat);
         let folds_case = crate::lock::names(&probe, "SESSIONS", &sessions);
+        if folds_case {
+            dirs.check_folded()?;
+        }
         let shared = HostShared {
             path,
             sessions,

@@ -98,7 +98,7 @@ impl Session {
             let rows =
                 self.host.index.read(|connection| index::rows_below(connection, self.instance, &prefix, false))?;
             let rows: HashMap<String, Facts> = rows.into_iter().collect();
-            let visited = tree::visit(self.root(root).folder(), None);
+            let visited = tree::visit(self.root(root).folder(), &prefix, None);
             let files = visited.found.into_iter().filter(|found| found.nameable && found.kind == FileType::RegularFile);
             for tree::Found { path, stamp, .. } in files {
                 let path = format!("{prefix}/{path}");

@@ -8,7 +8,7 @@ use rustix::fs::{self, AtFlags, Dir, FileType, OFlags};
 use rustix::io::Errno;
 
 use crate::error::{Error, Result};
-use crate::path::{MAX_DEPTH, is_valid_name};
+use crate::path::{HarnessPath, MAX_DEPTH, MAX_PATH_BYTES, Use, is_valid_name};
 use crate::root::open_name;
 use crate::stamp::Stamp;
 
@@ -25,7 +25,9 @@ pub(crate) struct Found {
 
 /// What a visit saw.
 #[derive(Debug)]
-pub(crate) struct Visited {
+pub(crate) struct Visited<'a> {
+    /// The folder's, for errors.
+    name: &'a str,
     /// In no order.
     pub(crate) found: Vec<Found>,
     /// What could not be looked at, and all below it: whether it is still there nobody can say.
@@ -40,11 +42,11 @@ pub(crate) struct Unseen {
     pub(crate) errno: Errno,
 }
 
-impl Visited {
-    /// All of it, or an error: for whom a file that was not seen would be a deleted one. `name` is the folder's.
-    pub(crate) fn whole(self, name: &str) -> Result<Vec<Found>> {
+impl Visited<'_> {
+    /// All of it, or an error: for whom a file that was not seen would be a deleted one.
+    pub(crate) fn whole(self) -> Result<Vec<Found>> {
         let Some(Unseen { path, errno }) = self.unseen.first() else { return Ok(self.found) };
-        let at = if path.is_empty() { name.to_owned() } else { format!("{name}/{path}") };
+        let at = if path.is_empty() { self.name.to_owned() } else { format!("{}/{path}", self.name) };
         Err(Error::from_errno(*errno, &at, "scanning"))
     }
 }
@@ -61,7 +63,6 @@ struct Folder {
     /// With a slash at the end; empty at the top.
     prefix: String,
     nameable: bool,
-    depth: usize,
 }
 
 /// What is still to be done.
@@ -80,18 +81,20 @@ struct Shared {
     unseen: Vec<Unseen>,
 }
 
-#[derive(Default)]
-struct Walk {
+struct Walk<'a> {
+    /// What the paths are below.
+    name: &'a str,
     shared: Mutex<Shared>,
     news: Condvar,
 }
 
-/// Looks at everything below `top`. `skip`: a name at the top that is left out. What vanishes meanwhile is left out too.
-pub(crate) fn visit(top: BorrowedFd<'_>, skip: Option<&str>) -> Visited {
-    let walk = Walk::default();
+/// Looks at everything below `top`, whose path is `name`. `skip`: a name at the top that is left out. What vanishes
+/// meanwhile is left out too.
+pub(crate) fn visit<'a>(top: BorrowedFd<'_>, name: &'a str, skip: Option<&str>) -> Visited<'a> {
+    let walk = Walk { name, shared: Mutex::default(), news: Condvar::new() };
     let begun = open_name(top, ".", OFlags::RDONLY | OFlags::DIRECTORY)
         .map_err(|errno| unseen("", errno))
-        .and_then(|open| read(&Arc::new(Folder { open, prefix: String::new(), nameable: true, depth: 1 }), skip));
+        .and_then(|open| read(&Arc::new(Folder { open, prefix: String::new(), nameable: true }), skip));
     match begun {
         Ok(tasks) => walk.lock().tasks = tasks,
         Err(unseen) => walk.lock().unseen.push(unseen),
@@ -108,12 +111,21 @@ pub(crate) fn visit(top: BorrowedFd<'_>, skip: Option<&str>) -> Visited {
     }
     walk.run(|_| false);
     let Shared { found, unseen, .. } = walk.shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Visited { found, unseen }
+    Visited { name, found, unseen }
 }
 
-impl Walk {
+impl Walk<'_> {
     fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether `name` and `path`, whose names are valid, make a path that is neither too long nor too deep.
+    fn holds(&self, path: &str) -> bool {
+        let slashes = |text: &str| text.bytes().filter(|byte| *byte == b'/').count();
+        // What most are needs no closer look: normalization makes no text longer than three times.
+        let is_small =
+            (self.name.len() + path.len()) * 4 <= MAX_PATH_BYTES && slashes(self.name) + slashes(path) < MAX_DEPTH;
+        is_small || HarnessPath::parse(&format!("{}/{path}", self.name), Use::Write).is_ok()
     }
 
     /// Works until nothing is left, or `stop` says so.
@@ -132,7 +144,7 @@ impl Walk {
             };
             shared.busy += 1;
             drop(shared);
-            let done = perform(task);
+            let done = self.perform(task);
             shared = self.lock();
             shared.busy -= 1;
             shared.tasks.extend(done.tasks);
@@ -141,21 +153,50 @@ impl Walk {
             self.news.notify_all();
         }
     }
-}
 
-fn perform(task: Task) -> Shared {
-    match task {
-        Task::Enter(above, name) => match enter(&above, &name) {
-            Ok(tasks) => Shared { tasks, ..Shared::default() },
-            Err(unseen) => Shared { unseen: vec![unseen], ..Shared::default() },
-        },
-        Task::Stat(folder, names) => stat(&folder, names),
+    fn perform(&self, task: Task) -> Shared {
+        match task {
+            Task::Enter(above, name) => match enter(&above, &name) {
+                Ok(tasks) => Shared { tasks, ..Shared::default() },
+                Err(unseen) => Shared { unseen: vec![unseen], ..Shared::default() },
+            },
+            Task::Stat(folder, names) => self.stat(&folder, names),
+        }
+    }
+
+    fn stat(&self, folder: &Arc<Folder>, names: Vec<CString>) -> Shared {
+        let mut done = Shared::default();
+        for name in names {
+            let path = format!("{}{}", folder.prefix, name.to_string_lossy());
+            let stat = match fs::statat(&folder.open, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => stat,
+                Err(Errno::NOENT) => continue,
+                Err(errno) => {
+                    done.unseen.push(unseen(&path, errno));
+                    continue;
+                }
+            };
+            let kind = FileType::from_raw_mode(stat.st_mode);
+            if kind == FileType::Directory {
+                // Some file systems do not say what an entry is.
+                done.tasks.push(Task::Enter(Arc::clone(folder), name));
+                continue;
+            }
+            let nameable = folder.nameable && name.to_str().is_ok_and(is_valid_name) && self.holds(&path);
+            done.found.push(Found { path, kind, stamp: Stamp::of(&stat), nameable });
+        }
+        done
     }
 }
 
 fn enter(above: &Folder, name: &CStr) -> std::result::Result<Vec<Task>, Unseen> {
     let text = name.to_str().ok();
-    let prefix = format!("{}{}/", above.prefix, name.to_string_lossy());
+    // Deeper than a path can be (a shell can make that) it is only shown, and need not grow.
+    let prefix = if above.prefix.len() > MAX_PATH_BYTES {
+        above.prefix.clone()
+    } else {
+        format!("{}{}/", above.prefix, name.to_string_lossy())
+    };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = match fs::openat(&above.open, name, flags, fs::Mode::empty()) {
         Ok(open) => open,
@@ -164,7 +205,7 @@ fn enter(above: &Folder, name: &CStr) -> std::result::Result<Vec<Task>, Unseen> 
         Err(errno) => return Err(unseen(&prefix, errno)),
     };
     let nameable = above.nameable && text.is_some_and(is_valid_name);
-    read(&Arc::new(Folder { open, prefix, nameable, depth: above.depth + 1 }), None)
+    read(&Arc::new(Folder { open, prefix, nameable }), None)
 }
 
 /// What is to be done for a folder's names.
@@ -183,7 +224,7 @@ fn read(folder: &Arc<Folder>, skip: Option<&str>) -> std::result::Result<Vec<Tas
             continue;
         }
         if entry.file_type() == FileType::Directory {
-            add_folder(folder, name, &mut tasks);
+            tasks.push(Task::Enter(Arc::clone(folder), name.to_owned()));
         } else {
             names.push(name.to_owned());
         }
@@ -197,43 +238,13 @@ fn read(folder: &Arc<Folder>, skip: Option<&str>) -> std::result::Result<Vec<Tas
     Ok(tasks)
 }
 
-fn stat(folder: &Arc<Folder>, names: Vec<CString>) -> Shared {
-    let mut done = Shared::default();
-    for name in names {
-        let path = format!("{}{}", folder.prefix, name.to_string_lossy());
-        let stat = match fs::statat(&folder.open, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => stat,
-            Err(Errno::NOENT) => continue,
-            Err(errno) => {
-                done.unseen.push(unseen(&path, errno));
-                continue;
-            }
-        };
-        let kind = FileType::from_raw_mode(stat.st_mode);
-        if kind == FileType::Directory {
-            // Some file systems do not say what an entry is.
-            add_folder(folder, &name, &mut done.tasks);
-            continue;
-        }
-        let nameable = folder.nameable && name.to_str().is_ok_and(is_valid_name);
-        done.found.push(Found { path, kind, stamp: Stamp::of(&stat), nameable });
-    }
-    done
-}
 fn unseen(path: &str, errno: Errno) -> Unseen {
     Unseen { path: path.trim_end_matches('/').to_owned(), errno }
 }
 
-/// Deeper than a path can be (a shell can make that): what is in there no path can name.
-fn add_folder(folder: &Arc<Folder>, name: &CStr, tasks: &mut Vec<Task>) {
-    if folder.depth < MAX_DEPTH {
-        tasks.push(Task::Enter(Arc::clone(folder), name.to_owned()));
-    }
-}
-
 /// Whether nothing but folders lies below `folder`.
 pub(crate) fn is_empty(folder: &OwnedFd) -> bool {
-    let Visited { found, unseen } = visit(folder.as_fd(), None);
+    let Visited { found, unseen, .. } = visit(folder.as_fd(), "", None);
     found.is_empty() && unseen.is_empty()
 }
 
@@ -260,7 +271,7 @@ mod tests {
         std::os::unix::fs::symlink("0", dir.path().join("link")).expect("link");
         expected.push("link".to_owned());
         let open = File::open(dir.path()).expect("open");
-        let found = visit(open.as_fd(), Some("skipped")).whole("dir").expect("visit");
+        let found = visit(open.as_fd(), "dir", Some("skipped")).whole().expect("visit");
         let mut paths: Vec<String> = found.into_iter().map(|found| found.path).collect();
         paths.sort();
         expected.sort();

@@ -18,6 +18,8 @@ interface FileCallbacks {
   readonly delete?: Callback;
 }
 
+type Kind = "file" | "directory";
+
 interface Entry {
   readonly path: string;
   readonly version?: string;
@@ -43,14 +45,16 @@ export class CallbackFiles implements Store {
 
   async load(ctx: LoadContext, loading: Loading): Promise<{ cursor?: unknown }> {
     const incoming = loading.begin(true);
-    const seen = new Set<string>([""]);
+    const seen = new Map<string, Kind>([["", "directory"]]);
     const folders = [""];
     for (let path = folders.pop(); path !== undefined; path = folders.pop()) {
       const files: Entry[] = [];
       for (const { kind, ...entry } of await this.#list(ctx, path)) {
         // A store that lists the whole tree at once names the same paths again when its folders are entered.
-        if (seen.has(entry.path)) continue;
-        seen.add(entry.path);
+        const before = seen.get(entry.path);
+        if (before === kind) continue;
+        if (before !== undefined) throw bothKinds(entry.path);
+        seen.set(entry.path, kind);
         if (kind === "file") files.push(entry);
         else folders.push(entry.path);
       }
@@ -59,7 +63,7 @@ export class CallbackFiles implements Store {
     return {};
   }
 
-  async #list(ctx: LoadContext, path: string): Promise<Array<Entry & { kind: "file" | "directory" }>> {
+  async #list(ctx: LoadContext, path: string): Promise<Array<Entry & { kind: Kind }>> {
     const listed: unknown = await calling(() => this.#callbacks.list({ ...ctx, path }));
     if (!Array.isArray(listed)) throw invalid(`list gave ${describe(listed)}, not an array of entries`);
     return listed.map(listedEntry);
@@ -77,7 +81,7 @@ export class CallbackFiles implements Store {
   }
 }
 
-function listedEntry(entry: unknown): Entry & { kind: "file" | "directory" } {
+function listedEntry(entry: unknown): Entry & { kind: Kind } {
   const { path, kind, version } = Object(entry) as Record<string, unknown>;
   if (typeof path !== "string" || path === "") throw invalid(`list gave an entry whose path is ${describe(path)}`);
   const shown = JSON.stringify(path.slice(0, 256));
@@ -96,6 +100,12 @@ function folderPath(path: string): string {
   const isPath = trimmed.split("/").every((segment) => !["", ".", ".."].includes(segment));
   if (!isPath || /[\\\u0000-\u001f\u007f-\u009f]/.test(path)) throw noPath(path);
   return trimmed;
+}
+
+/** What is in such a folder would else be left out, as if it were deleted. */
+function bothKinds(path: string): HarnessFileError {
+  const shown = JSON.stringify(path.slice(0, 256));
+  return new HarnessFileError("FS_INVALID_PATH", `list gave ${shown} as a file and as a directory: it cannot be both`);
 }
 
 function noPath(path: string): HarnessFileError {

@@ -107,8 +107,10 @@ class Commit {
       const commit = settled(await native.beginCommit(this.#wanted.paths, cancellation?.native), cancellation);
       if (commit === null) return undefined;
       try {
-        await this.#tellStarted(commit);
-        if (commit.entries.length > 0) await this.#transfer(commit, native.cursor, scope);
+        if (commit.entries.length > 0) {
+          await this.#tellStarted(commit);
+          await this.#transfer(commit, native.cursor, scope);
+        }
         return this.#unsent(commit);
       } catch (error) {
         if (!(error instanceof StoreChanged)) throw error;

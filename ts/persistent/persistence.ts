@@ -77,7 +77,7 @@ export function persistence(core: SessionCore): Persistence {
         const wanted = new Map<Dir, string[] | null>();
         for (const path of request.paths) {
           const dir = await dirOf(path);
-          if (dir === undefined) throw check.invalidOption("paths", "paths in Persistent Dirs", path);
+          if (dir === undefined) throw inNoDir(path);
           const name = relative(dir, path);
           const before = wanted.get(dir);
           wanted.set(dir, name === "" || before === null ? null : [...(before ?? []), name]);
@@ -116,6 +116,11 @@ export function persistence(core: SessionCore): Persistence {
 }
 
 function none(): undefined {}
+
+function inNoDir(path: string): HarnessFileError {
+  const message = `paths must be paths in Persistent Dirs: ${path} is in none`;
+  return new HarnessFileError("FS_INVALID_OPTION", message, { path, details: { option: "paths" } });
+}
 
 function noConflict(path: string): HarnessFileError {
   return new HarnessFileError("FS_NOT_FOUND", `No conflict at this path (ENOENT): ${path}`, { path });

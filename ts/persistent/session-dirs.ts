@@ -4,7 +4,7 @@ import type { Cancellation } from "../cancellation.js";
 import { unwrap } from "../errors.js";
 import { commitDir } from "./commit.js";
 import { type Call, type Dir, type DirSession, relative } from "./dir.js";
-import { loadFailed } from "./failure.js";
+import { commitFailed, loadFailed } from "./failure.js";
 import { isInside, refuseInside } from "./inside.js";
 import { load } from "./load.js";
 import { withCheckout, withSource } from "./operation.js";
@@ -108,7 +108,7 @@ export class SessionDirs {
     const name = relative(dir, path);
     const wanted = { paths: [...new Set([name, name.normalize()])], unless: () => native.turnRunning() };
     const { error } = await commitDir(this.session, dir, this.hostCall(cancellation), wanted);
-    if (error !== undefined) throw error;
+    if (error !== undefined) throw commitFailed(dir.harnessDir, error);
   }
 
   /** What a finished turn leaves to be committed by hand survives a power cut as well. */

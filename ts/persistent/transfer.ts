@@ -90,11 +90,11 @@ export class Transfer {
     const done = await this.#asking(async () => store.commitAll?.(this.#context(cursor), changes, scope));
     const versions = [...(done?.versions ?? [])];
     let text: string | null = null;
-    let unfit: { readonly error: unknown } | undefined;
+    let unfit: unknown;
     try {
       text = cursorText(done?.cursor);
     } catch (error) {
-      unfit = { error }; // told, once it is noted that the changes have landed
+      unfit = error; // told, once it is noted that the changes have landed
     }
     const paths = versions.map(([path]) => path);
     const noted = await this.#commit.stored(
@@ -105,7 +105,7 @@ export class Transfer {
     if ("failure" in Object(noted)) this.#unknown = true;
     unwrap(noted);
     this.#count(this.#commit.entries);
-    if (unfit !== undefined) throw unfit.error;
+    if (unfit !== undefined) throw unfitCursor(this.#dir, unfit);
   }
 
   /** Deletions first: a file may have become a folder. */
@@ -147,6 +147,11 @@ export class Transfer {
   #count(changes: ReadonlyArray<Pick<NativeChange, "change">>): void {
     for (const { change } of changes) this.#landed[change]++;
   }
+}
+
+function unfitCursor({ harnessDir }: Dir, cause: unknown): HarnessFileError {
+  const message = `The store of ${harnessDir} took the changes, but gave a cursor that JSON cannot hold`;
+  return new HarnessFileError("FS_COMMIT_FAILED", message, { path: harnessDir, cause });
 }
 
 function storeChanged({ harnessDir }: Dir): HarnessFileError {

@@ -72,6 +72,15 @@ pub(crate) fn put_dir(
         })
 }
 
+/// Other sessions' dirs with the same store and no cursor to notice it by have to load before they commit.
+pub(crate) fn outdate_others(connection: &Connection, dir: DirKey, name: &str, source: &str) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "UPDATE dirs SET must_load = 1
+         WHERE name = ?1 AND source = ?2 AND cursor IS NULL AND must_load = 0 AND id <> ?3",
+    )?;
+    statement.execute(params![name, source, dir.id]).map(|_| ())
+}
+
 /// Forgets a dir and all of its paths.
 pub(crate) fn drop_dir(connection: &Connection, session: i64, name: &str) -> rusqlite::Result<()> {
     connection.execute(

@@ -18,7 +18,7 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use crate::error::{Code, Error, Held, Result};
 use crate::sys::DiskKind;
 
-pub(crate) use checkouts::{DirKey, DirRecord, checkout, dir, drop_dir, put_dir, put_path};
+pub(crate) use checkouts::{DirKey, DirRecord, checkout, dir, drop_dir, outdate_others, put_dir, put_path};
 pub(crate) use damage::Rebuilt;
 pub use files::{Artifact, Facts};
 pub(crate) use files::{delete_below, delete_row, row, rows_below, upsert};

@@ -107,6 +107,15 @@ impl Checkout {
         if self.unsaved.is_empty() { Ok(()) } else { self.save(false) }
     }
 
+    /// Something is about to reach a store that cannot tell by itself that it has changed: other sessions of this dataDir
+    /// look before they send what is theirs.
+    pub(crate) fn outdate_others(&self) -> Result<()> {
+        let Some(record) = self.record.as_ref().filter(|record| record.cursor.is_none()) else { return Ok(()) };
+        let outdate =
+            |connection: &rusqlite::Connection| index::outdate_others(connection, self.key, &self.name, &record.source);
+        self.session.host.index.write_waiting(outdate)
+    }
+
     /// Forgets all that is known.
     pub(crate) fn forget(&mut self) -> Result<()> {
         let (session, name) = (&self.session, &self.name);

@@ -92,12 +92,13 @@ impl Commit {
 
 impl Checkout {
     /// Stages what is pending, or of that what is at or below `paths`, in `staging`, and notes that it is being sent.
-    /// `None`: nothing is pending. `mode`: of the staged files.
+    /// `None`: nothing is pending. `mode`: of the staged files. `refuse`: why the store can never take a path.
     pub(crate) fn begin_commit(
         &mut self,
         paths: Option<&[String]>,
         staging: impl FnOnce() -> Result<Batch>,
         mode: Mode,
+        refuse: impl Fn(&str) -> Result<Option<Error>>,
         cancel: &Cancel,
     ) -> Result<Option<Commit>> {
         let odd = self.scan(cancel)?;
@@ -121,8 +122,13 @@ impl Checkout {
         let mut commit = Commit { id: String::new(), entries: Vec::new(), refused: Vec::new(), batch: staging()? };
         for path in pending {
             cancel.check()?;
-            if let Err(error) = self.stage_change(&mut commit, &path, &odd, mode, cancel)? {
+            let staged = match refuse(&path)?.filter(|_| !odd.contains_key(&path)) {
+                Some(error) => Err(error),
+                None => self.stage_change(&mut commit, &path, &odd, mode, cancel)?,
+            };
+            if let Err(error) = staged {
                 let row = self.row_mut(&path);
+                row.attempts += 1;
                 row.error = Some((error.code.as_str().to_owned(), error.to_string()));
                 commit.refused.push((path, error));
             }

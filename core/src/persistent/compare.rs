@@ -33,6 +33,8 @@ impl Checkout {
         };
         let unsettled = self.rows.iter().filter(|(path, row)| !settled(path, row)).map(|(path, _)| path);
         let paths: BTreeSet<String> = incoming.given.keys().chain(&incoming.gone).chain(unsettled).cloned().collect();
+        let blocked: Vec<String> =
+            self.rows.iter().filter(|(_, row)| row.is_blocked()).map(|(path, _)| path.clone()).collect();
         let now = now_millis();
         for path in paths {
             let base = self.rows.get(&path).and_then(|row| row.base.clone());
@@ -72,7 +74,13 @@ impl Checkout {
             } else if (self.is_base(&path, looked) && !self.was_removed(&path)) || incoming.discard.contains(&path) {
                 steps.push(Step { path, held: Some(held), staged, before: looked });
             } else {
-                self.note_conflict(incoming, &path, TheirState::Conflict, Some(held), staged.as_deref(), looked)?;
+                let at = self.obstacle(&path);
+                self.note_blocked(incoming, Step { path, held: Some(held), staged, before: looked }, &at, cancel)?;
+            }
+        }
+        for path in blocked {
+            if !self.rows.get(&path).is_some_and(Row::is_blocked) {
+                self.unblock(&path, now);
             }
         }
         // What goes makes room for what comes: a file may become a folder.
@@ -97,11 +105,7 @@ impl Checkout {
             // was lost, or a folder stands against our file) stays one until it is decided.
             let with_nothing = row.theirs.as_ref().is_some_and(|theirs| theirs.held.is_none());
             if (row.theirs.is_some() && !with_nothing) || row.sent.is_some() {
-                let blocked = row.is_blocked();
                 self.row_mut(path).advance(None, now);
-                if blocked {
-                    self.unblock(path, now);
-                }
             }
             return Ok(());
         }
@@ -126,7 +130,7 @@ impl Checkout {
         self.rows.get(path).is_some_and(|row| row.is_conflict() && row.base.is_none())
     }
 
-    /// A file of the store that had no place is gone from it: the conflict above it ends with the last of them.
+    /// A file of the store that had no place needs none any more: the conflict above it ends with the last of them.
     fn unblock(&mut self, path: &str, now: i64) {
         let above = path.match_indices('/').map(|(at, _)| path[..at].to_owned());
         for above in above.collect::<Vec<_>>() {

@@ -10,7 +10,7 @@ use super::batch::Batch;
 use super::checkout::Checkout;
 use super::place::Placed;
 use super::row::{Held, TheirState, Theirs};
-use super::scan::Looked;
+use super::scan::{Looked, Odd};
 use crate::cancel::Cancel;
 use crate::clock::now_millis;
 use crate::digest::Digest;
@@ -123,7 +123,7 @@ impl Checkout {
         }
         self.save(true)?;
         let mut folders = BTreeSet::new();
-        for ((path, held), staged) in all.iter().zip(&staged) {
+        for (at, ((path, held), staged)) in all.iter().zip(&staged).enumerate() {
             let seen = loop {
                 // A folder goes with all that is in it.
                 let before = match self.look(path, cancel)? {
@@ -144,13 +144,14 @@ impl Checkout {
                         break seen;
                     }
                     Placed::Changed => {}
-                    Placed::Blocked(at) => {
-                        let text = format!(
-                            "{} stands in the way of {}: resolve that first",
-                            self.harness_path(&at),
-                            self.harness_path(path)
-                        );
-                        return Err(Error::at(Code::Conflict, self.harness_path(path), text));
+                    Placed::Blocked(obstacle) => {
+                        // Still in conflict, all that is left.
+                        for (other, (path, held)) in all.iter().enumerate().skip(at) {
+                            let state = if other == 0 { TheirState::Conflict } else { TheirState::Blocked };
+                            self.row_mut(path).theirs = Some(Theirs { state, held: held.clone() });
+                        }
+                        self.save(true)?;
+                        return Err(self.in_the_way(&obstacle, path));
                     }
                 }
             };
@@ -159,6 +160,12 @@ impl Checkout {
             row.advance(held.clone(), now_millis());
         }
         self.flush_folders(&folders)
+    }
+
+    fn in_the_way(&self, obstacle: &str, path: &str) -> Error {
+        let (obstacle, full) = (self.harness_path(obstacle), self.harness_path(path));
+        let text = format!("{obstacle} stands in the way of {full}: remove or resolve that first");
+        Error::at(Code::Conflict, full, text)
     }
 
     pub(super) fn stage_kept(&self, batch: &mut Batch, path: &str, held: &Held, cancel: &Cancel) -> Result<String> {
@@ -170,7 +177,7 @@ impl Checkout {
 
     /// Gives up the uncommitted changes at or below `paths`, or all. Returns the paths whose content only the store has.
     pub(crate) fn discard(&mut self, paths: Option<&[String]>, cancel: &Cancel) -> Result<Vec<String>> {
-        self.scan(cancel)?;
+        let odd = self.scan(cancel)?;
         let pending: Vec<String> = self
             .rows
             .iter()
@@ -183,12 +190,17 @@ impl Checkout {
             let Some(row) = self.rows.get(&path) else { continue };
             if row.is_conflict() {
                 self.resolve(&path, Side::Theirs, cancel)?;
+            } else if row.is_blocked() {
+                return Err(self.in_the_way(&self.obstacle(&path), &path));
             } else if row.base.is_some() {
                 needed.push(path);
             } else {
                 let looked = self.look(&path, cancel)?;
                 let session = std::sync::Arc::clone(&self.session);
                 let _locked = session.lock_publish_waiting(cancel)?;
+                if matches!(looked, Looked::Nothing) && odd.get(&path) == Some(&Odd::Unnameable) {
+                    self.take_shown(&mut batch, &path)?;
+                }
                 if let Placed::Done(_, had) = self.take(&mut batch, &path, looked)? {
                     let full = self.harness_path(&path);
                     folders.extend(changed_folders(&full, had).map(|(_, segments)| segments));

@@ -77,6 +77,24 @@ impl Dirs {
         Ok(Self(dirs))
     }
 
+    /// The same for a disk that takes no account of case.
+    pub(crate) fn check_folded(&self) -> Result<()> {
+        let fold = |dir: &Declared| dir.segments.iter().map(|segment| segment.to_lowercase()).collect::<Vec<_>>();
+        let folded: Vec<Vec<String>> = self.iter().map(fold).collect();
+        for (at, dir) in folded.iter().enumerate() {
+            if let Some(before) = folded[..at].iter().position(|other| other.starts_with(dir) || dir.starts_with(other))
+            {
+                let text = format!(
+                    "harnessDir {} overlaps {} on this disk, which takes no account of case: each needs a folder of its own",
+                    self.0[at].path(),
+                    self.0[before].path()
+                );
+                return Err(Error::new(Code::InvalidOption, text));
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Declared> {
         self.0.iter()
     }
@@ -205,7 +223,13 @@ mod tests {
         ] {
             assert!(dirs(&[(one, false), (two, false)]).is_err(), "{one} {two}");
         }
-        dirs(&[("/persistent/a", false), ("/persistent/ab", false), ("/persistent/b/a", false)]).expect("apart");
+        let apart =
+            dirs(&[("/persistent/a", false), ("/persistent/ab", false), ("/persistent/b/a", false)]).expect("apart");
+        apart.check_folded().expect("apart");
+        for (one, two) in [("/persistent/a", "/persistent/A"), ("/persistent/A/b", "/persistent/a")] {
+            let twins = dirs(&[(one, false), (two, false)]).expect("apart where case counts");
+            assert_eq!(twins.check_folded().expect_err(one).code, Code::InvalidOption, "{one} {two}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::checkout::Checkout;
 use super::row::{Held, Row};
 use crate::digest::Digest;
 use crate::error::{Code, Error, Result};
-use crate::path::{HarnessPath, Use};
+use crate::path::{HarnessPath, Use, to_nfc};
 use crate::stage::Staged;
 use crate::track::Version;
 
@@ -135,7 +135,6 @@ impl Incoming {
 
     /// Refuses files that are folders of others, and names that this disk cannot tell apart.
     pub(crate) fn check_names(&self, folds_case: bool) -> Result<()> {
-        let mut folded = BTreeMap::new();
         for path in self.given.keys() {
             let holds = |above: &&str| self.given.contains_key(*above) || self.same.contains(*above);
             if let Some(above) = path.match_indices('/').map(|(at, _)| &path[..at]).find(holds) {
@@ -152,15 +151,29 @@ impl Incoming {
             }
         }
         if folds_case {
-            for path in self.given.keys().map(String::as_str).chain(self.same.iter().map(|path| &**path)) {
-                if let Some(other) = folded.insert(path.to_lowercase(), path) {
-                    let text = format!("The store holds both {other} and {path}, which are one name on this disk");
-                    return Err(Error::new(Code::InvalidPath, text));
-                }
-            }
+            check_folded(self.given.keys().map(String::as_str).chain(self.same.iter().map(|path| &**path)))?;
         }
         Ok(())
     }
+}
+
+/// Refuses names that a disk cannot tell apart that takes no account of case and Unicode form; those of folders as well,
+/// whose files would come to lie in one.
+fn check_folded<'a>(paths: impl Iterator<Item = &'a str>) -> Result<()> {
+    let names = paths.flat_map(|path| {
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        ends.map(move |at| &path[..at])
+    });
+    let mut folded = BTreeMap::new();
+    for name in names {
+        let lower = name.to_lowercase();
+        let other = *folded.entry(to_nfc(&lower).unwrap_or(lower)).or_insert(name);
+        if other != name {
+            let text = format!("The store holds both {other} and {name}, which are one name on this disk");
+            return Err(Error::new(Code::InvalidPath, text));
+        }
+    }
+    Ok(())
 }
 
 fn both(above: &str, path: &str) -> Error {
@@ -176,4 +189,18 @@ pub(crate) fn parse(checkout: &Checkout, path: &str) -> Result<HarnessPath> {
         return Err(Error::at(Code::InvalidPath, &whole, text));
     }
     Ok(parsed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_one_disk_cannot_tell_apart() {
+        for (one, other) in [("a", "A"), ("a/x", "A/y"), ("d/a/x", "d/A/y"), ("caf\u{e9}", "cafe\u{301}"), ("a/b", "A")]
+        {
+            assert!(check_folded([one, other].into_iter()).is_err(), "{one} {other}");
+        }
+        check_folded(["a/x", "a/y", "b/x", "ab", "a-/x"].into_iter()).expect("apart");
+    }
 }

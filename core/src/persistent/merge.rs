@@ -185,7 +185,13 @@ impl Checkout {
     }
 
     /// A file against a folder: the conflict is told at the file's path.
-    fn note_blocked(&mut self, incoming: &mut Incoming, step: Step, at: &str, cancel: &Cancel) -> Result<()> {
+    pub(super) fn note_blocked(
+        &mut self,
+        incoming: &mut Incoming,
+        step: Step,
+        at: &str,
+        cancel: &Cancel,
+    ) -> Result<()> {
         let looked = self.look(&step.path, cancel)?;
         let obstacle = if at == step.path { Looked::Folder } else { self.look(at, cancel)? };
         if let Looked::File(_) = obstacle {

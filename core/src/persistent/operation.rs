@@ -205,7 +205,11 @@ impl Operation {
         } else {
             let session = Arc::clone(&self.checkout.session);
             let staging = || Batch::new(session.staging.folder());
-            self.checkout.begin_commit(paths, staging, Mode::RUSR | Mode::WUSR, cancel)
+            let begun = self.checkout.begin_commit(paths, staging, Mode::RUSR | Mode::WUSR, |_| Ok(None), cancel);
+            match &begun {
+                Ok(Some(commit)) if !commit.entries.is_empty() => self.checkout.outdate_others().and(begun),
+                _ => begun,
+            }
         };
         if begun.is_err() {
             self.reopen()?;

@@ -1,5 +1,7 @@
 //! Putting one file of a load into the checkout, or taking one away, unless somebody changed it since it was looked at.
 
+use std::ffi::CString;
+
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -81,7 +83,12 @@ impl Checkout {
         let had = full.segments.len() - 1;
         let parent = match self.root().open_parent(&full) {
             Ok(parent) => parent,
-            Err(error) if matches!(error.code, Code::NotFound | Code::NotDirectory | Code::SandboxDenied) => {
+            Err(error)
+                if matches!(
+                    error.code,
+                    Code::NotFound | Code::NotDirectory | Code::SandboxDenied | Code::InvalidPath
+                ) =>
+            {
                 return Ok(Placed::Done(None, had));
             }
             Err(error) => return Err(error),
@@ -97,6 +104,23 @@ impl Checkout {
         }
         let kept = self.prune(&place.full);
         Ok(Placed::Done(None, kept))
+    }
+
+    /// Takes away the files that are shown as `path`, whose real names are not UTF-8.
+    pub(crate) fn take_shown(&self, batch: &mut Batch, path: &str) -> Result<()> {
+        let wrap = |errno| Error::from_errno(errno, self.harness_path(path), "removing");
+        let (above, leaf) = path.rsplit_once('/').unwrap_or(("", path));
+        let mut folder = open_name(self.root().folder(), ".", OFlags::RDONLY | OFlags::DIRECTORY).map_err(wrap)?;
+        for shown in above.split('/').filter(|shown| !shown.is_empty()) {
+            let Some(name) = names_shown_as(&folder, shown).map_err(wrap)?.pop() else { return Ok(()) };
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            folder = fs::openat(&folder, name, flags, Mode::empty()).map_err(wrap)?;
+        }
+        for name in names_shown_as(&folder, leaf).map_err(wrap)? {
+            let moved = batch.next_name();
+            fs::renameat(&folder, name, batch.folder(), moved.as_str()).map_err(wrap)?;
+        }
+        Ok(())
     }
 
     /// Removes the folders above a path that are empty now. Gives how many levels are left.
@@ -115,7 +139,7 @@ impl Checkout {
     }
 
     /// The first thing on the way to `path` that is no folder.
-    fn obstacle(&self, path: &str) -> String {
+    pub(super) fn obstacle(&self, path: &str) -> String {
         let above = path.match_indices('/').map(|(at, _)| &path[..at]);
         let is_folder =
             |above: &&str| self.root().open_folder(&self.harness_path(above).segments, Links::Refuse).is_ok();
@@ -233,6 +257,17 @@ impl Place<'_> {
         };
         Ok(Placed::Done(Some(seen), self.had.max(self.checkout.dir.segments.len())))
     }
+}
+
+fn names_shown_as(folder: &OwnedFd, shown: &str) -> rustix::io::Result<Vec<CString>> {
+    let mut names = Vec::new();
+    for entry in fs::Dir::read_from(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy() == shown {
+            names.push(entry.file_name().to_owned());
+        }
+    }
+    Ok(names)
 }
 
 /// Whether the file that was moved into the batch is the one that was looked at.

@@ -21,7 +21,7 @@ use crate::tree::{self, Found};
 pub(crate) enum Odd {
     /// A link, a FIFO, a socket, a device: never followed or sent.
     NotRegular,
-    /// A file whose name no path can hold.
+    /// A file whose name no path can hold, or deeper than paths go.
     Unnameable,
 }
 
@@ -35,9 +35,12 @@ impl Odd {
                     "{path} is a link or a special file, not a regular file: neither it nor a deletion is committed. Replace or remove it."
                 ),
             ),
-            Self::Unnameable => {
-                (Code::InvalidPath, format!("{path} has a name that no path can hold: it is not committed. Rename it."))
-            }
+            Self::Unnameable => (
+                Code::InvalidPath,
+                format!(
+                    "{path} has a name that no path can hold, or lies too deep: it is not committed. Rename or move it."
+                ),
+            ),
         };
         Error::at(code, path, text)
     }
@@ -76,7 +79,7 @@ impl Checkout {
         for row in rows.values_mut() {
             row.met = false;
         }
-        for Found { path, kind, stamp, nameable } in tree::visit(folder, skip).whole(&self.name)? {
+        for Found { path, kind, stamp, nameable } in tree::visit(folder, &self.name, skip).whole()? {
             if kind != FileType::RegularFile {
                 // One that is new is nobody's content; its own name is no reason to keep a commit.
                 if nameable {
@@ -188,7 +191,8 @@ impl Checkout {
         let file = match root.open(&full.segments, OFlags::RDONLY, Links::Refuse) {
             Ok(file) => file,
             // ENOTDIR: a file stands where a folder would be, so nothing is there; that file shows at its own path.
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Looked::Nothing),
+            // ENAMETOOLONG: a name as it is shown, which no file has.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG) => return Ok(Looked::Nothing),
             // A link in its place or on the way; a socket.
             Err(Errno::LOOP | Errno::XDEV | Errno::NXIO) => return Ok(Looked::Other),
             Err(errno) => return Err(Error::from_errno(errno, &full, "reading")),

@@ -76,8 +76,9 @@ impl RootDir {
             let flags = if flags.contains(FOLDER) { flags | OFlags::CLOEXEC } else { flags | ALWAYS };
             match sys::open_beneath(&self.folder, &path, flags, links == Links::FollowInside) {
                 // Still raced after some tries; or out of the root as far as the kernel can tell, which it also says of a
-                // file that was exchanged during the look-up. The walk cannot be raced, and refuses what does lead out.
-                Err(Errno::AGAIN | Errno::XDEV) => {}
+                // file that was exchanged during the look-up. The walk cannot be raced, and refuses what does lead out. Or
+                // longer than the kernel takes at once, which is made by a shell.
+                Err(Errno::AGAIN | Errno::XDEV | Errno::NAMETOOLONG) => {}
                 other => return other,
             }
         }

@@ -14,6 +14,7 @@ import {
   inTurn,
   leavePending,
   pendingOf,
+  shell,
   theirsOf,
 } from "../session.mjs";
 
@@ -186,6 +187,63 @@ export function cases(it) {
     assertHolds(store.read(), { x: "our file", y: "their file" });
     assertHolds(filesOf(h.checkout), store.read());
     assert.deepEqual(await pendingOf(h.main), []);
+  });
+
+  for (const side of ["ours", "theirs"]) {
+    it(`file against folder: our file replaced a folder in which theirs changed, resolved as ${side}`, async (t, h, store) => {
+      for (const name of ["x/changed.txt", "x/kept.txt", "other.txt"]) store.write(name, "base");
+      await leavePending(h.main, async (files) => {
+        await files.remove(at("x"), { recursive: true });
+        await files.write(at("x"), "our file");
+      });
+      store.write("x/changed.txt", "theirs");
+      const before = store.read();
+      for (let turn = 0; turn < 2; turn++) {
+        assertFailed((await inTurn(h.main)).persistence, "FS_CONFLICT");
+        assert.deepEqual(Object.keys(await conflictsOf(h.main)), ["x"]);
+        assertHolds(store.read(), before);
+        assert.equal((await h.files.read(at("x"))).text(), "our file");
+      }
+      await h.persistence.resolve(at("x"), side);
+      assert.deepEqual(await h.persistence.conflicts(), []);
+      if (side === "theirs") assert.equal((await h.files.read(at("x/changed.txt"))).text(), "theirs");
+      await h.persistence.commit();
+      assertLanded((await inTurn(h.main)).persistence, {});
+      const wanted = side === "ours" ? { x: "our file" } : { "x/changed.txt": "theirs" };
+      assertHolds(store.read(), { "other.txt": "base", ...wanted });
+      assertHolds(filesOf(h.checkout), store.read());
+    });
+  }
+
+  it("file against folder: it is over when the store has as before what we deleted", async (t, h, store) => {
+    store.write("x/a.txt", "base");
+    await leavePending(h.main, async (files) => {
+      await files.remove(at("x"), { recursive: true });
+      await files.write(at("x"), "our file");
+    });
+    store.write("x/a.txt", "theirs");
+    assertFailed((await inTurn(h.main)).persistence, "FS_CONFLICT");
+    store.write("x/a.txt", "base");
+    assertLanded((await inTurn(h.main)).persistence, { created: 1, deleted: 1 });
+    assertHolds(store.read(), { x: "our file" });
+    assert.deepEqual(await pendingOf(h.main), []);
+  });
+
+  it("a side that cannot be taken yet leaves the conflict as it was", async (t, h, store) => {
+    store.write("x/a.txt", "base");
+    await leavePending(h.main, (files) => files.remove(at("x"), { recursive: true }));
+    store.write("x/a.txt", "theirs");
+    assertFailed((await inTurn(h.main)).persistence, "FS_CONFLICT");
+    const told = { "x/a.txt": "base|-|theirs" };
+    assert.deepEqual(await conflictsOf(h.main, TEXTS), told);
+    shell.write(h.checkout, "x", "in the way");
+    await rejectsWith(h.persistence.resolve(at("x/a.txt"), "theirs"), "FS_CONFLICT");
+    assert.deepEqual(await conflictsOf(h.main, TEXTS), told);
+    assert.equal((await h.files.read(at("x"))).text(), "in the way");
+    shell.remove(h.checkout, "x");
+    await h.persistence.resolve(at("x/a.txt"), "theirs");
+    assert.equal((await h.files.read(at("x/a.txt"))).text(), "theirs");
+    assertLanded(await h.persistence.commit(), {});
   });
 
   it("the same on both sides is no conflict", async (t, h, store) => {

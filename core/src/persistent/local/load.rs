@@ -1,5 +1,6 @@
 //! Reading a source: by stamps, and the contents where those have moved.
 
+use std::collections::HashSet;
 use std::fs::File;
 
 use rustix::fd::AsFd;
@@ -7,6 +8,7 @@ use rustix::fs::{self, FileType, OFlags};
 use rustix::io::Errno;
 
 use super::LocalStore;
+use super::odd::keep_hidden;
 use crate::cancel::Cancel;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
@@ -41,17 +43,14 @@ pub(super) fn fresh_tag_of(stamp: &Stamp) -> String {
 impl LocalStore {
     /// Gives all that the source holds.
     pub(crate) fn load(&self, checkout: &Checkout, incoming: &mut Incoming, cancel: &Cancel) -> Result<()> {
-        let mut moved = Vec::new();
+        let (mut moved, mut odd) = (Vec::new(), HashSet::new());
         for Found { path, kind, stamp, nameable } in
-            tree::visit(self.source.folder(), Some(RESERVED)).whole(&checkout.name)?
+            tree::visit(self.source.folder(), &checkout.name, Some(RESERVED)).whole()?
         {
             let base = checkout.rows.get(&path).and_then(|row| row.base.as_ref());
             if kind != FileType::RegularFile || !nameable {
                 incoming.skipped += 1;
-                // Not content; but where content was it is no deletion either.
-                if base.is_some() {
-                    incoming.same.insert(path.into());
-                }
+                odd.insert(path);
                 continue;
             }
             let tag = tag_of(&stamp);
@@ -61,6 +60,9 @@ impl LocalStore {
             } else {
                 moved.push(path);
             }
+        }
+        if !odd.is_empty() {
+            keep_hidden(checkout, incoming, &odd);
         }
         let folder = open_name(self.source.folder(), ".", OFlags::RDONLY | OFlags::DIRECTORY);
         let root = RootDir::new(folder.map_err(|errno| self.failed(errno))?, checkout.session.host.resolver);

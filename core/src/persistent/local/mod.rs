@@ -4,6 +4,7 @@
 mod apply;
 mod journal;
 mod load;
+mod odd;
 mod recover;
 pub(crate) mod steps;
 #[cfg(test)]
@@ -93,7 +94,8 @@ impl LocalStore {
             journals.sweep()?;
             Batch::new(journals.folder())
         };
-        checkout.begin_commit(paths, staging, Mode::from_raw_mode(mode), cancel)
+        let refuse = |path: &str| self.refusal(path);
+        checkout.begin_commit(paths, staging, Mode::from_raw_mode(mode), refuse, cancel)
     }
 
     /// Applies a commit, all or nothing, and records it. A conflict: the source does not hold the bases; nothing of it was
@@ -127,7 +129,7 @@ impl LocalStore {
             self.undo(&journals, &commit.id, &journal)?;
             commit.batch.keep(false);
             return Err(match why {
-                (path, NotApplied::Conflict) => conflict_error(&self.dir, &[checkout.harness_path(&path).to_string()]),
+                (path, NotApplied::Conflict) => conflict_error(&self.dir, &[path]),
                 (_, NotApplied::Failed(errno)) => self.failed(errno),
             });
         }
