@@ -120,7 +120,7 @@ export function located(error: HarnessFileError, path: unknown): HarnessFileErro
   });
 }
 
-/** The class or code of a foreign error; its text may hold host paths and is left to `cause`. */
+/** The class or code of a foreign error. */
 export function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return describe(error);
   const code: unknown = Reflect.get(error, "code");
@@ -129,14 +129,19 @@ export function nameOf(error: unknown): string {
     : String(error.name).slice(0, 64);
 }
 
+/** Of an error of ours the text, of a foreign one the class or code: its text may hold host paths and is left to `cause`. */
+export function textOf(error: unknown): string {
+  return error instanceof HarnessFileError ? printable(error.message) : nameOf(error);
+}
+
 /** What a value is, in words, for messages that refuse it. */
 export function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value === "string") return value === "" ? "an empty string" : "a string";
-  if (typeof value === "number") return Number.isInteger(value) ? "a number" : `the number ${value}`;
+  if (typeof value === "number") return `the number ${value}`;
   if (typeof value !== "object") return `a ${typeof value}`;
   try {
-    if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";
+    if (Array.isArray(value)) return value.length === 0 ? "an empty array" : `an array of ${value.length}`;
     const tag = Object.prototype.toString.call(value).slice(8, -1).slice(0, 40);
     return tag === "Object" ? "an object" : `a value of type ${tag}`;
   } catch {

@@ -1,5 +1,5 @@
 // How a load or commit that fails is told.
-import { HarnessFileError, located, nameOf, printable } from "../errors.js";
+import { HarnessFileError, located, textOf } from "../errors.js";
 
 /** Of these the code is what there is to tell, unless a callback threw them. */
 const PASSED: ReadonlySet<string> = new Set(["FS_LOAD_FAILED", "FS_CONFLICT", "FS_ABORTED", "FS_BUSY", "FS_CLOSED"]);
@@ -39,11 +39,6 @@ function failed(
 ): HarnessFileError {
   const cause = thrown instanceof Thrown ? thrown.cause : thrown;
   if (thrown === cause && cause instanceof HarnessFileError && cause.code === code) return located(cause, harnessDir);
-  const message = `The Persistent Dir ${harnessDir} ${what} (${why(cause)})`;
+  const message = `The Persistent Dir ${harnessDir} ${what} (${textOf(cause)})`;
   return new HarnessFileError(code, message, { path: harnessDir, cause });
-}
-
-/** The text of a foreign error may hold host paths and is left to `cause`. */
-function why(error: unknown): string {
-  return error instanceof HarnessFileError ? printable(error.message) : nameOf(error);
 }

@@ -1,6 +1,6 @@
-import { HarnessFileError, nameOf } from "../errors.js";
+import { HarnessFileError, textOf } from "../errors.js";
 
-/** A source that failed. Its own error is the cause, untouched; its text is not repeated, since it may hold host paths. */
+/** A source that failed. Its own error is the cause, untouched. */
 export function sourceFailed(cause: unknown): HarnessFileError {
-  return new HarnessFileError("FS_INVALID_CONTENT", `The content's source failed (${nameOf(cause)})`, { cause });
+  return new HarnessFileError("FS_INVALID_CONTENT", `The content's source failed (${textOf(cause)})`, { cause });
 }
