@@ -313,7 +313,8 @@ export interface HarnessSession<TExtraBody = unknown> extends AsyncDisposable {
   /**
    * Begins a turn: one response to one input. There is one at a time in a session, in all processes; a process that dies
    * frees its turn. See `concurrentTurns`. From inside a turn of the same session it is FS_BUSY at once, as it would wait for
-   * itself. `signal` aborts the turn, also while it waits for the one before (FS_ABORTED). `metadata` is for the host.
+   * itself. `signal` aborts the turn, also while it waits for the one before (FS_ABORTED). `metadata` (a plain JSON object of at
+   * most 64 KiB) goes into an event `harness.turn.started`, whose `turnId` all events of the turn have.
    *
    * Every Persistent Dir is refreshed first: what changed in its store comes in, what is uncommitted stays. When one cannot
    * be loaded no turn is open, and all files are as they were.
