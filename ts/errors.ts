@@ -120,18 +120,13 @@ export function located(error: HarnessFileError, path: unknown): HarnessFileErro
   });
 }
 
-/** The class or code of a foreign error. */
+/** The class or code of a foreign error; its text may hold host paths and is left to `cause`. */
 export function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return describe(error);
   const code: unknown = Reflect.get(error, "code");
   return typeof code === "string" && /^[\w.-]{1,64}$/.test(code)
     ? `${error.name}, ${code}`
     : String(error.name).slice(0, 64);
-}
-
-/** Of an error of ours the text, of a foreign one the class or code: its text may hold host paths and is left to `cause`. */
-export function textOf(error: unknown): string {
-  return error instanceof HarnessFileError ? printable(error.message) : nameOf(error);
 }
 
 /** What a value is, in words, for messages that refuse it. */

@@ -1,5 +1,5 @@
 // How a load or commit that fails is told.
-import { HarnessFileError, located, textOf } from "../errors.js";
+import { HarnessFileError, located, nameOf, printable } from "../errors.js";
 
 /** Of these the code is what there is to tell, unless a callback threw them. */
 const PASSED: ReadonlySet<string> = new Set(["FS_LOAD_FAILED", "FS_CONFLICT", "FS_ABORTED", "FS_BUSY", "FS_CLOSED"]);
@@ -39,6 +39,8 @@ function failed(
 ): HarnessFileError {
   const cause = thrown instanceof Thrown ? thrown.cause : thrown;
   if (thrown === cause && cause instanceof HarnessFileError && cause.code === code) return located(cause, harnessDir);
-  const message = `The Persistent Dir ${harnessDir} ${what} (${textOf(cause)})`;
+  // The text of a callback's error is the user's own, whatever its class, and may hold host paths: it is left to `cause`.
+  const ours = thrown === cause && cause instanceof HarnessFileError;
+  const message = `The Persistent Dir ${harnessDir} ${what} (${ours ? printable(cause.message) : nameOf(cause)})`;
   return new HarnessFileError(code, message, { path: harnessDir, cause });
 }
