@@ -98,14 +98,14 @@ test("an answer that is none does not empty the dir", async (t) => {
 test("a server that lists what is not below the prefix brings nobody else's files in", async (t) => {
   const asked = [];
   const Contents = ["users/bob/secret", "users/annabel/x", "users/ann/mine"].map((Key) => ({ Key, ETag: '"1"' }));
-  const client = {
+  const straying = {
     send: async ({ input }) => {
       if (input.Key === undefined) return { Contents };
       asked.push(input.Key);
       return { ETag: '"1"' };
     },
   };
-  const h = await withDirs(t, [s3Dir({ ...good, client })]);
+  const h = await withDirs(t, [s3Dir({ ...good, client: straying })]);
   await inTurn(h.main);
   assert.deepEqual([...filesOf(h.roots.persistent["/persistent/user"]).keys()], ["mine"]);
   assert.deepEqual(asked, ["users/ann/mine"]);
