@@ -186,11 +186,16 @@ export interface FileData {
   json<T = unknown>(): T;
 }
 
+/** What is at a path. Facts that a write recorded are there while the file is still the one that was written. */
 export interface FileEntry {
   path: string;
+  /** Of the entry itself: a link is a "symlink", whatever it leads to. "other": a pipe, a device, a socket. */
   kind: "file" | "directory" | "symlink" | "other";
+  /** Of a file. */
   bytes?: number;
+  /** When its content last changed, as the disk has it. */
   updatedAt?: Date;
+  /** As recorded by the write. */
   mediaType?: string;
   /** When known without reading the file. */
   sha256?: string;
@@ -278,6 +283,7 @@ export interface SessionManager<TExtraBody = unknown> {
    * staging and persistence of this handle that are given none.
    */
   getOrCreate(options: { id: string; extraBody?: TExtraBody; metadata?: Record<string, unknown> }): Promise<HarnessSession<TExtraBody>>;
+  /** Opens the session if it is there; undefined otherwise, and nothing is made. Each call gives its own handle. */
   get(id: string, options?: { extraBody?: TExtraBody }): Promise<HarnessSession<TExtraBody> | undefined>;
   /** Sorted by id. `after` is the last id of the page before. */
   list(options?: { limit?: number; after?: string }): Promise<SessionInfo[]>;
@@ -291,12 +297,14 @@ export interface SessionManager<TExtraBody = unknown> {
 
 export interface SessionInfo {
   id: string;
-  /** "running" while a turn of the session runs in this process. */
+  /** "running" while a turn of the session runs in this process, else "idle". */
   state: "idle" | "queued" | "running" | "failed";
   createdAt: Date;
+  /** Of the last change that went through this package. */
   updatedAt: Date;
   /** Size of all files in the roots. */
   bytes: number;
+  /** How many there are. */
   files: number;
   /** Uncommitted changes in Persistent Dirs, as of the last time they were looked for: a load, a commit or `pending()`. */
   pendingChanges: number;
@@ -305,15 +313,18 @@ export interface SessionInfo {
 
 export interface HarnessSession<TExtraBody = unknown> extends AsyncDisposable {
   readonly id: string;
+  /** The host's own: writes have the source "app-context". In a turn use `turn.files`. */
   readonly files: FileWriter;
   readonly artifacts: SessionArtifacts;
   /** Uncommitted changes and conflicts in Persistent Dirs. */
   readonly persistence: Persistence;
+  /** How the session is now; `stagedMessageIds` are those that {@link HarnessSession.stageMessages} need not look at again. */
   status(): Promise<SessionInfo & { stagedMessageIds: string[] }>;
   /**
    * Begins a turn: one response to one input. There is one at a time in a session, in all processes; a process that dies
    * frees its turn. See `concurrentTurns`. From inside a turn of the same session it is FS_BUSY at once, as it would wait for
-   * itself. `signal` aborts the turn, also while it waits for the one before (FS_ABORTED). `metadata` is for the host.
+   * itself. `signal` aborts the turn, also while it waits for the one before (FS_ABORTED). `metadata` (a plain JSON object of at
+   * most 64 KiB) goes into an event `harness.turn.started`, whose `turnId` all events of the turn have.
    *
    * Every Persistent Dir is refreshed first: what changed in its store comes in, what is uncommitted stays. When one cannot
    * be loaded no turn is open, and all files are as they were.
@@ -428,7 +439,9 @@ export interface FinishedTurn {
 export interface FileChange {
   path: string;
   change: "created" | "updated" | "deleted";
+  /** Absent for what was created, and where it is not known. */
   before?: { bytes: number; sha256: string };
+  /** Absent for what was deleted. */
   after?: { bytes: number; sha256: string };
 }
 
@@ -442,14 +455,18 @@ export function harnessToolContext<TExtraBody = unknown>(options?: unknown): Har
 /** The same, and undefined outside of a turn. */
 export function tryHarnessToolContext<TExtraBody = unknown>(options?: unknown): HarnessToolContext<TExtraBody> | undefined;
 
+/** What a tool works with, inside a turn. */
 export interface HarnessToolContext<TExtraBody = unknown> {
   readonly session: HarnessSession<TExtraBody>;
+  /** The turn's own: writes have the source "tool", and are FS_CLOSED once the turn has ended. */
   readonly files: FileWriter;
   readonly artifacts: SessionArtifacts;
+  /** As given to `beginTurn`, else that of the session handle. */
   readonly extraBody?: TExtraBody;
   readonly turnId: string;
   /** From the call's own options, however the context was found. */
   readonly toolCallId?: string;
+  /** Likewise. */
   readonly abortSignal?: AbortSignal;
   /** Wraps the tools of a sub-agent into the same turn. */
   readonly tools: Turn<TExtraBody>["tools"];
@@ -557,6 +574,7 @@ export interface StageMessagesOptions<TExtraBody = unknown, M extends MessageLik
 
 export interface StageMessageInput<TExtraBody = unknown, M extends MessageLike = MessageLike> {
   message: M;
+  /** The files of this message, in their order. */
   inputFiles: InputFile[];
   /** Its writes have the source "user-message", end with the signal, and are FS_CLOSED once the hook has ended. */
   files: FileWriter;
@@ -584,6 +602,7 @@ export interface InputFile {
 export interface StageMessageResult {
   /** The part stays in the model's messages as well (images for a vision model). Default false. */
   keep?: boolean | ((file: InputFile) => boolean);
+  /** What writes gave; `originalName` and `messageId` are filled in. */
   stagedFiles?: (FileRef & { originalName?: string; messageId?: string })[];
   /** A text for the model, put at the end of the message. Default: lists the paths of `stagedFiles`. "" for none. */
   notice?: string;
@@ -740,9 +759,11 @@ export type CustomDirOptions<T = unknown> = {
 export type FileMap = Record<string, string | Uint8Array> | ReadonlyMap<string, FileContent>;
 
 export interface LoadContext<T = unknown> {
+  /** Of the turn; see {@link PersistentDir} for calls outside of one. */
   extraBody?: T;
   sessionId: string;
   harnessDir: string;
+  /** Aborted when the turn, `finish` or `commit` is. What a callback brings afterwards is refused. */
   abortSignal?: AbortSignal;
 }
 
@@ -819,8 +840,11 @@ export interface Persistence {
 export interface PersistenceConflict {
   harnessDir: string;
   path: string;
+  /** What both sides began with; absent when the file was new, and when it is not known. */
   base?: FileVersion;
+  /** What the session holds; absent when it was deleted here. */
   ours?: FileVersion;
+  /** What the store holds; absent when it was deleted there. */
   theirs?: FileVersion;
   /** undefined when it is deleted there. FS_NOT_FOUND once the conflict is over. */
   readTheirs(): Promise<FileData | undefined>;
@@ -842,6 +866,7 @@ export interface PendingChange {
   since: Date;
   /** Commits that failed. */
   attempts: number;
+  /** Of the last of them, or why the file cannot be sent at all. */
   lastError?: { code: string; message: string };
 }
 
@@ -882,12 +907,14 @@ export type HarnessFileEventType =
 /** Goes to `onEvent`, to the session's trace.ndjson and to the `node:diagnostics_channel` "little-harness:file". */
 export interface HarnessTraceEvent {
   schemaVersion: "lh.trace.v2";
+  /** docs/events.md lists them with their metadata. */
   type: HarnessFileEventType | (string & {});
   eventId: string;
   /** Rising within a session, across restarts. */
   sequence: number;
   /** "" for events of the host itself. */
   sessionId: string;
+  /** The turn in which it happened. */
   turnId?: string;
   stepId?: string;
   parentEventId?: string;

@@ -3,17 +3,18 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { withHost } from "./support/host.mjs";
+import { localHost } from "@little-stack/files";
+import { tempDir, withHost } from "./support/host.mjs";
 import { sha256 } from "./support/tree.mjs";
 
 /** Writes `before` (unless undefined) and then `after`; gives the diff of the last write. */
 async function diffOf(h, before, after, name = "/session/a.txt") {
   if (before !== undefined) await h.files.write(name, before);
   await h.files.write(name, after);
-  const { metadata } = h.events.findLast(
-    (event) => /\.(created|updated)$/.test(event.type) && event.metadata.path === name,
+  const event = h.events.findLast(
+    ({ type, metadata }) => /\.(created|updated)$/.test(type) && metadata.path.normalize() === name,
   );
-  return metadata.diff;
+  return event.metadata.diff;
 }
 
 function assertDiff(diff) {
@@ -124,6 +125,27 @@ test("redacted paths: no content in any event or in the trace, before or after",
   assertDiff(open);
   assert.ok(!JSON.stringify(h.events).includes("hush"));
   assert.ok(!fs.readFileSync(path.join(h.home, "trace.ndjson"), "utf8").includes("hush"));
+});
+
+test("a redacted path that could hide nothing is refused, and one is found however it is spelled", async (t) => {
+  const dataDir = path.join(tempDir(t), "data");
+  for (const bad of ["session/private", "/session/../session/private", "\\session", "private", "/session/a\0"]) {
+    assert.throws(
+      () => localHost({ dataDir, redaction: { paths: ["/session/fine", bad] } }),
+      (error) => error.code === "FS_INVALID_OPTION" && error.message.includes("redaction.paths[1]"),
+    );
+  }
+  assert.ok(!fs.existsSync(dataDir));
+  const name = "/session/gehe\u00efm";
+  const spelled = [`/session//.${name.slice("/session".length).normalize("NFD")}/`, "/session/other/"];
+  const h = await withHost(t, { redaction: { paths: spelled } });
+  fs.mkdirSync(path.join(h.roots.session, "gehe\u00efm".normalize("NFD"))); // made by another program
+  for (const hidden of [`${name}/a.txt`, "/session/other/a.txt"]) {
+    assert.deepEqual(await diffOf(h, undefined, "hush\n", hidden), { available: false, reason: "redacted" });
+  }
+  const other = await withHost(t, { redaction: { paths: [name.normalize("NFD")] } });
+  const made = await diffOf(other, undefined, "hush\n", `${name}/a.txt`);
+  assert.deepEqual(made, { available: false, reason: "redacted" }, "a name that we make is in NFC");
 });
 
 test("redacted metadata: the usual keys in any case, at any depth, and the host's own", async (t) => {

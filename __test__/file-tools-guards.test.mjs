@@ -221,7 +221,14 @@ test("a listener decides alone, hears what was seen, and one that throws loses n
     throw new Error("listener");
   };
   observation.observed = throws;
+  const warnings = [];
+  const warn = ({ code }) => warnings.push(code);
+  process.on("warning", warn);
+  t.after(() => process.off("warning", warn));
+  await run("read", { file_path: FILE });
   await run("write", { file_path: FILE, content: "four" });
+  await new Promise(setImmediate); // warnings are told a tick later
+  assert.deepEqual(warnings, ["LITTLE_FILES_OBSERVED"], "once");
   assert.equal((await session.files.read(FILE)).text(), "four");
   observation.writeIntent = throws;
   await assert.rejects(run("write", { file_path: FILE, content: "five" }));

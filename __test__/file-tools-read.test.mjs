@@ -160,7 +160,11 @@ test("NDJSON: its values by number", async (t) => {
 test("JSON: what a pointer cannot name is refused, coded", async (t) => {
   const { read, disk } = await reading(t, '{"a":{"b":[1]}}');
   await refused(read({ pointer: "a" }), "FS_INVALID_OPTION");
-  await refused(read({ pointer: "/a/c" }), "FS_NOT_FOUND", /\/a/);
+  await refused(
+    read({ pointer: "/a/c" }),
+    "FS_NOT_FOUND",
+    /^\[FS_NOT_FOUND\] \/a\/c names nothing in .* the keys b\.$/,
+  );
   await refused(read({ pointer: "/a/b/7" }), "FS_NOT_FOUND");
   await refused(read({ pointer: "/a/b", offset: 1 }), "FS_NOT_FOUND", /has 1/);
   fs.writeFileSync(disk, '{"a": 1, oops}');

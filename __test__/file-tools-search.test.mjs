@@ -111,6 +111,22 @@ test("glob: everywhere, below a folder, or with the folder in the pattern", asyn
   await refused(run("glob", { pattern: "*", path: "/session/none" }), "FS_NOT_FOUND");
 });
 
+test("glob: the limit is that of all roots together, in the order of paths", async (t) => {
+  const h = await withTools(t, { limits: { entries: 3 } });
+  plant(h.roots.session, { a: "a", b: "b" });
+  plant(h.roots.artifacts, { c: "c", d: "d" });
+  const { text, status } = parted(await h.run("glob", { pattern: "*" }));
+  assert.equal(text.split("\n").length, 3);
+  assert.equal(status, "1-3 of 4; narrow the pattern or path to see the others");
+});
+
+test("grep: lines are no longer than the host's limit for lines, where that is shorter", async (t) => {
+  const h = await withTools(t, { limits: { lineCharacters: 20 } });
+  plant(h.roots.session, { a: "x".repeat(100) });
+  const { text } = parted(await h.run("grep", { pattern: "x" }));
+  assert.equal(text, `/session/a\n1:${"x".repeat(20)}… (cut; byte_offset: 0)`);
+});
+
 test("grep: lines with their numbers, by file; binary files are left out", async (t) => {
   const { run } = await withTree(t);
   assert.equal(
@@ -131,7 +147,7 @@ test("grep: lines with their numbers, by file; binary files are left out", async
     parted(await run("grep", { pattern: "const", limit: 2 })).status,
     "2 matching lines of 5 in 4 files, 1 binary left out; narrow the pattern, path or glob to see others",
   );
-  await refused(run("grep", { pattern: "(" }), "FS_INVALID_OPTION");
+  await refused(run("grep", { pattern: "(" }), "FS_INVALID_OPTION", /\(Rust syntax\): unclosed group/);
   await refused(run("grep", { pattern: "(?=a)" }), "FS_INVALID_OPTION");
   await refused(run("grep", { pattern: "a", path: "/session/none" }), "FS_NOT_FOUND");
 });

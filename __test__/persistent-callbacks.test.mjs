@@ -18,6 +18,7 @@ import {
   pendingOf,
   withDirs,
 } from "./support/persistent/session.mjs";
+import { until } from "./support/process.mjs";
 import { sha256 } from "./support/tree.mjs";
 
 const nothing = async () => {};
@@ -533,8 +534,8 @@ test("a store that tells of a conflict for ever: the commit fails, and stays pen
   const told = conflicting(state, Infinity, () => ["a.txt"]);
   const finished = await inTurn(h.main, (files) => files.write(at("a.txt"), "ours"));
   assert.equal(finished.persistence.status, "failed");
-  assert.ok(["FS_CONFLICT", "FS_COMMIT_FAILED"].includes(finished.persistence.failedCommits[0].error.code));
-  assert.ok(told() >= 2 && told() <= 4, `${told()} attempts`);
+  assert.equal(finished.persistence.failedCommits[0].error.code, "FS_CONFLICT");
+  assert.equal(told(), 3, "attempts");
   assert.deepEqual(await pendingOf(h.main), ["updated a.txt"]);
   state.next = undefined;
   assertLanded(await h.persistence.commit(), { updated: 1 });
@@ -832,4 +833,30 @@ test("a scope that is none fails the load", async (t) => {
     }),
   ]);
   assert.equal((await rejectsWith(h.main.beginTurn(), "FS_LOAD_FAILED")).cause, failure);
+});
+
+test("a commit that was called off before anything was tried counts as no attempt", { timeout: 20_000 }, async (t) => {
+  const controller = new AbortController();
+  let ends = false;
+  const dir = customDir({
+    harnessDir: DIR,
+    list: async () => {
+      if (ends) controller.abort();
+      return [];
+    },
+    read: async () => "",
+    write: async () => {},
+    delete: async () => {},
+  });
+  const h = await withDirs(t, [dir]);
+  await leavePending(h.main, (files) => files.write(at("a.txt"), "ours"));
+  ends = true;
+  const { failedCommits } = await h.persistence.commit({ signal: controller.signal });
+  assert.equal(failedCommits[0].error.code, "FS_ABORTED");
+  // It is not waited for, and over once its event is there.
+  await until(() => h.events.some(({ type }) => type === "harness.persistent_dir.commit.failed"), "the commit is over");
+  const [{ attempts, lastError }] = await h.persistence.pending();
+  assert.deepEqual([attempts, lastError], [0, undefined]);
+  ends = false;
+  assertLanded(await h.persistence.commit(), { created: 1 });
 });

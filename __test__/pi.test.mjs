@@ -140,6 +140,9 @@ test("eight codes, and nothing is thrown", async (t) => {
   await fails(pi.readTextFile(5), "invalid");
   await fails(pi.writeFile("a.txt", 5), "invalid");
   await fails(pi.readTextLines("a.txt", -1), "invalid");
+  fs.writeFileSync(path.join(roots.session, "large"), "");
+  fs.truncateSync(path.join(roots.session, "large"), 2 ** 29 + 1); // more than is read at once, and nothing on the disk
+  await fails(pi.readTextFile("large"), "invalid");
   await fails(pi.renameFile("dir", "other"), "not_supported");
   await fails(pi.renameFile("none", "other"), "not_found");
   await fails(pi.exists(undefined), "invalid");

@@ -4,6 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
+import { localDir } from "@little-stack/files";
 import { fileTools } from "@little-stack/files/tools";
 import { tempDir } from "./support/host.mjs";
 import { dir as folder, fifo, file as fileOf, link, plant } from "./support/tree.mjs";
@@ -186,6 +187,35 @@ test("a plan that cannot be written is kept all the same, and told as an event w
     assert.match(event.metadata.code, /^FS_/);
     assert.doesNotMatch(JSON.stringify(event), /in the way|project/);
   }
+});
+
+test("a list that its file does not hold is not taken back by what the file held before", async (t) => {
+  const h = await withTools(t, {}, { quota: { fileBytes: 300 } });
+  const first = TODOS.slice(0, 1);
+  await h.run("todo_write", { todos: first });
+  const longer = Array.from({ length: 30 }, (_, at) => ({ content: `step ${at} of many`, status: "pending" }));
+  assert.deepEqual(await h.run("todo_write", { todos: longer }), longer);
+  assert.deepEqual(
+    h.events.filter(({ type }) => /plan/.test(type)).map(({ metadata }) => metadata.code),
+    ["FS_QUOTA_EXCEEDED"],
+  );
+  assert.match((await h.session.files.read(planPath)).text(), /look around/, "the file is as it was");
+  assert.deepEqual(await h.run("todo_write", {}), longer);
+});
+
+test("in a Persistent Dir sessions of the same id in several data folders have a file each", async (t) => {
+  const source = tempDir(t);
+  const dirs = { persistentDirs: [localDir({ harnessDir: "/persistent/plans", sourceDir: source })] };
+  const options = { plan: { dir: "/persistent/plans" } };
+  for (const todos of [TODOS.slice(0, 1), TODOS.slice(1)]) {
+    const h = await withTools(t, options, dirs);
+    await h.run("todo_write", { todos });
+    assert.deepEqual(await h.run("todo_write", {}), todos);
+    assert.equal((await h.turn.finish()).persistence.status, "succeeded");
+  }
+  const plans = fs.readdirSync(source).filter((name) => name.endsWith(".md"));
+  assert.equal(plans.length, 2);
+  for (const name of plans) assert.match(name, /^test-[0-9a-f]{12}\.md$/);
 });
 
 test("calls at the same time: the last one given stands, in the list and in the file", async (t) => {

@@ -97,6 +97,22 @@ test("an answer that is none does not empty the dir", async (t) => {
   assert.deepEqual([...filesOf(h.roots.persistent["/persistent/user"]).keys()], ["a"]);
 });
 
+test("a server that lists what is not below the prefix brings nobody else's files in", async (t) => {
+  const asked = [];
+  const Contents = ["users/bob/secret", "users/annabel/x", "users/ann/mine"].map((Key) => ({ Key, ETag: '"1"' }));
+  const straying = {
+    send: async ({ input }) => {
+      if (input.Key === undefined) return { Contents };
+      asked.push(input.Key);
+      return { ETag: '"1"' };
+    },
+  };
+  const h = await withDirs(t, [s3Dir({ ...good, client: straying })]);
+  await inTurn(h.main);
+  assert.deepEqual([...filesOf(h.roots.persistent["/persistent/user"]).keys()], ["mine"]);
+  assert.deepEqual(asked, ["users/ann/mine"]);
+});
+
 test("without @aws-sdk/client-s3 the entry loads, and a load says what is missing", async (t) => {
   const entry = copyPackage(t);
   const { localHost } = await import(entry);

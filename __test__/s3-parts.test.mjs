@@ -125,6 +125,22 @@ test("the last answer is lost: it is seen to have landed", async (t) => {
   }
 });
 
+test("an upload that is over: it has landed where our object is there, and failed where it is not", async (t) => {
+  const over = { status: 404, code: "NoSuchUpload" };
+  for (const landed of [true, false]) {
+    const store = await newS3Store({ client: { maxAttempts: 3 } })(t);
+    if (store === undefined) return;
+    const h = await withStore(t, store);
+    if (landed) store.proxy.fail(1, "after", { of: isEnd }); // the client tries again, and S3 knows no such upload any more
+    const heal = store.proxy.fail(landed ? 2 : 1, over, { of: isEnd });
+    const { persistence } = await inTurn(h.main, (files) => files.write(at("large"), content(9 << 20)));
+    heal();
+    if (landed) assertLanded(persistence, { created: 1 });
+    else assert.match(assertFailed(persistence, "FS_COMMIT_FAILED").message, /aborted by somebody else/);
+    assert.deepEqual(await pendingOf(h.main), landed ? [] : ["created large"]);
+  }
+});
+
 test("another one's change while the parts go out is a conflict", async (t) => {
   for (const base of [undefined, "base"]) {
     const store = await newS3Store()(t);

@@ -295,9 +295,8 @@ test("a dataDir that cannot be used throws at once", (t) => {
     assert.ok(codes.includes(error.code), `${JSON.stringify(options)}: ${error}`);
     assert.ok(error.message.startsWith(`[${error.code}] `));
   };
-  const io = ["FS_NOT_DIRECTORY", "FS_ALREADY_EXISTS", "FS_INVALID_OPTION"];
-  throwsWith({ dataDir: path.join(base, "file") }, io);
-  throwsWith({ dataDir: path.join(base, "file", "below") }, io);
+  throwsWith({ dataDir: path.join(base, "file") }, ["FS_NOT_DIRECTORY"]);
+  throwsWith({ dataDir: path.join(base, "file", "below") }, ["FS_NOT_DIRECTORY"]);
   for (const dataDir of ["", 7, null, {}, "a\0b", "\ud800"]) throwsWith({ dataDir }, ["FS_INVALID_OPTION"]);
   for (const options of [
     { durability: "sometimes" },

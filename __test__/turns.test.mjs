@@ -68,6 +68,19 @@ test("options that make no sense", async (t) => {
   await turn.finish();
 });
 
+test("what the host says of a turn is an event with the turn's id, redacted; a turn without a word is none", async (t) => {
+  const h = await withHost(t);
+  await (await begin(t, h.main)).finish();
+  assert.deepEqual(h.events, []);
+  const turn = await begin(t, h.main, { metadata: { request: "r1", token: "hush" } });
+  await turn.files.write("/session/a.txt", "a");
+  await turn.finish();
+  const [started, ...others] = h.events;
+  assert.equal(started.type, "harness.turn.started");
+  assert.deepEqual(started.metadata, { metadata: { request: "r1", token: "[redacted]" } });
+  assert.ok(others.length > 0 && h.events.every(({ turnId }) => turnId === turn.id));
+});
+
 test("beginTurn inside a turn of the same session is FS_BUSY at once, inside another's it is not", async (t) => {
   const h = await withHost(t);
   const same = await h.session();

@@ -1,12 +1,15 @@
-// The gate before a release: an addon for every target, each for the machine it says, all versions the same.
+// The gate before a release: an addon for every target, each for the machine it says and with the notices of what is linked into
+// it, all versions the same.
 // `napi pre-publish` only warns when one is missing, and would publish a package that does not load.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { NOTICES, linkedCrates, title } from "./notices.mjs";
 import { root } from "./steps.mjs";
 
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const { binaryName, targets } = manifest.napi;
 
+const crates = linkedCrates(targets);
 const faults = [...targets.flatMap(checkTarget), ...checkVersions(), ...checkFiles()];
 const found = targets.filter((target) => checkTarget(target).length === 0);
 console.log(`${found.length} of ${targets.length} platform packages are complete.`);
@@ -17,13 +20,25 @@ function checkTarget(target) {
   const platform = platformOf(target);
   const addon = `npm/${platform}/${binaryName}.${platform}.node`;
   if (!existsSync(join(root, addon))) return [`${addon} is missing`];
-  const { name, version } = JSON.parse(readFileSync(join(root, `npm/${platform}/package.json`), "utf8"));
+  const { name, version, files } = JSON.parse(readFileSync(join(root, `npm/${platform}/package.json`), "utf8"));
   const machine = machineOf(readFileSync(join(root, addon)));
   return [
     machine !== target.replace("-unknown", "") && `${addon} is for ${machine}`,
     name !== `${manifest.name}-${platform}` && `npm/${platform} is named ${name}`,
     version !== manifest.version && `npm/${platform} is version ${version}`,
+    ...[addon.split("/").at(-1), NOTICES]
+      .filter((file) => !files?.includes(file))
+      .map((file) => `npm/${platform} does not publish ${file}`),
+    ...checkNotices(platform),
   ].filter(Boolean);
+}
+
+function checkNotices(platform) {
+  const missing = ["LICENSE", NOTICES].filter((file) => !existsSync(join(root, `npm/${platform}/${file}`)));
+  if (missing.length > 0) return missing.map((file) => `npm/${platform}/${file} is missing: run scripts/notices.mjs`);
+  const text = readFileSync(join(root, `npm/${platform}/${NOTICES}`), "utf8");
+  const unnamed = crates.filter((crate) => !text.includes(`${title(crate)}\n`));
+  return unnamed.map(({ name, version }) => `npm/${platform}/${NOTICES} does not name ${name} ${version}`);
 }
 
 /** x86_64-unknown-linux-gnu → linux-x64-gnu, aarch64-apple-darwin → darwin-arm64: the names that napi gives. */

@@ -1,5 +1,5 @@
 // Checks of single options. Each reads its option once and says which one it was and what is accepted.
-import { HarnessFileError, describe } from "./errors.js";
+import { HarnessFileError, describe, nameOf } from "./errors.js";
 
 export type Options = Readonly<Record<string, unknown>>;
 
@@ -7,24 +7,30 @@ const MAX_JSON_BYTES = 64 * 1024;
 const MAX_JSON_DEPTH = 100;
 /** More entries than any listing has, and safe in every integer type on the other side. */
 const MAX_LIMIT = 2 ** 31 - 1;
+/** Of a word that was given instead of an accepted one. */
+const MAX_SHOWN = 40;
 
-export function invalidOption(name: string, accepted: string, value: unknown, cause?: unknown): HarnessFileError {
-  return new HarnessFileError("FS_INVALID_OPTION", `${name} must be ${accepted}, not ${describe(value)}`, {
-    details: { option: name },
+export function invalidOption(name: string, accepted: string, value: unknown): HarnessFileError {
+  return refusal(name, `${name} must be ${accepted}, not ${describe(value)}`);
+}
+
+function refusal(option: string, message: string, cause?: unknown): HarnessFileError {
+  return new HarnessFileError("FS_INVALID_OPTION", message, {
+    details: { option },
     ...(cause !== undefined && { cause }),
   });
 }
 
 /** Runs `read` over the caller's options; what a getter of theirs throws is an invalid option as well. */
-export function readOptions<T>(options: unknown, read: (options: Options) => T): T {
-  if (options !== undefined && (typeof options !== "object" || options === null)) {
-    throw invalidOption("options", "an object", options);
+export function readOptions<T>(options: unknown, read: (options: Options) => T, name = "options"): T {
+  if (options !== undefined && (typeof options !== "object" || options === null || Array.isArray(options))) {
+    throw invalidOption(name, "an object", options);
   }
   try {
     return read((options ?? {}) as Options);
   } catch (error) {
     if (error instanceof HarnessFileError) throw error;
-    throw new HarnessFileError("FS_INVALID_OPTION", "The options cannot be read", { cause: error });
+    throw new HarnessFileError("FS_INVALID_OPTION", `The ${name} cannot be read`, { cause: error });
   }
 }
 
@@ -37,7 +43,10 @@ export function flag(options: Options, name: string): boolean {
 export function oneOf<const T extends string>(options: Options, name: string, accepted: readonly T[]): T | undefined {
   const value = options[name];
   if (value === undefined || accepted.includes(value as T)) return value as T | undefined;
-  throw invalidOption(name, accepted.map((each) => JSON.stringify(each)).join(" or "), value);
+  const words = accepted.map((each) => JSON.stringify(each)).join(" or ");
+  // A word that is none of them is shown itself.
+  const given = typeof value === "string" ? JSON.stringify(value.slice(0, MAX_SHOWN)) : describe(value);
+  throw refusal(name, `${name} must be ${words}, not ${given}`);
 }
 
 /** A short string for people: not empty, without control characters. */
@@ -97,9 +106,7 @@ export function range(options: Options): { start?: number; end?: number } {
   const start = count(value as Options, "start");
   const end = count(value as Options, "end");
   if (start !== undefined && end !== undefined && start > end) {
-    throw new HarnessFileError("FS_INVALID_OPTION", `range.start (${start}) must not be after range.end (${end})`, {
-      details: { option: "range" },
-    });
+    throw refusal("range", `range.start (${start}) must not be after range.end (${end})`);
   }
   return { ...(start !== undefined && { start }), ...(end !== undefined && { end }) };
 }
@@ -128,23 +135,27 @@ export function jsonObject(options: Options, name: string): string | undefined {
   if (value === undefined) return undefined;
   const accepted = `a plain object of at most 64 KiB of JSON and ${MAX_JSON_DEPTH} levels`;
   if (!isPlainObject(value)) throw invalidOption(name, accepted, value);
+  const unfit = (why: string, cause?: unknown): HarnessFileError =>
+    refusal(name, `${name} must be ${accepted}: this one ${why}`, cause);
   let json: string | undefined;
   try {
     json = boundedJson(value);
   } catch (cause) {
-    throw invalidOption(name, accepted, value, cause);
+    throw cause === TOO_LARGE ? unfit("is larger") : unfit(`has no JSON (${nameOf(cause)})`, cause);
   }
-  if (!json?.startsWith("{") || Buffer.byteLength(json) > MAX_JSON_BYTES || depthOf(json) > MAX_JSON_DEPTH) {
-    throw invalidOption(name, accepted, value);
-  }
+  if (!json?.startsWith("{")) throw unfit("has a toJSON that makes something else of it");
+  if (Buffer.byteLength(json) > MAX_JSON_BYTES) throw unfit("is larger");
+  if (depthOf(json) > MAX_JSON_DEPTH) throw unfit("is deeper");
   return json;
 }
+
+const TOO_LARGE = new RangeError("more than 64 KiB");
 
 function boundedJson(value: object): string | undefined {
   let budget = MAX_JSON_BYTES;
   return JSON.stringify(value, (key, inner: unknown) => {
     budget -= key.length + (typeof inner === "string" ? inner.length : 1);
-    if (budget < 0) throw new RangeError("more than 64 KiB");
+    if (budget < 0) throw TOO_LARGE;
     return inner;
   });
 }
@@ -166,8 +177,13 @@ function depthOf(json: string): number {
   return deepest;
 }
 
-export function sessionId(value: unknown): string {
+export function sessionId(value: unknown, name = "id"): string {
   if (typeof value === "string" && value.length <= 1024 && isText(value) && Buffer.byteLength(value) <= 1024)
     return value;
-  throw invalidOption("id", "a string of 1 to 1,024 bytes without lone surrogates", value);
+  throw invalidOption(name, "a string of 1 to 1,024 bytes without lone surrogates", value);
+}
+
+/** What is called: a TypeError of the engine would say neither what it was nor where. */
+export function callable(value: unknown, name: string): void {
+  if (typeof value !== "function") throw invalidOption(name, "a function", value);
 }

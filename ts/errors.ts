@@ -136,7 +136,7 @@ export function describe(value: unknown): string {
   if (typeof value === "number") return `the number ${value}`;
   if (typeof value !== "object") return `a ${typeof value}`;
   try {
-    if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";
+    if (Array.isArray(value)) return value.length === 0 ? "an empty array" : `an array of ${value.length}`;
     const tag = Object.prototype.toString.call(value).slice(8, -1).slice(0, 40);
     return tag === "Object" ? "an object" : `a value of type ${tag}`;
   } catch {

@@ -6,6 +6,7 @@ import type { HarnessTraceEvent, LocalHostOptions } from "../index.js";
 import type { NativeHostOptions } from "./native.js";
 import type { Dir } from "./persistent/dir.js";
 import { hostDirs, nativeDir } from "./persistent/host-dirs.js";
+import { plainPath } from "./plain-path.js";
 import { DEFAULTS, offloadOption } from "./tools/offload-options.js";
 import type { TurnSettings } from "./turn/turns.js";
 
@@ -32,7 +33,7 @@ export function hostOptions(options: unknown): HostOptions {
       durability: check.oneOf(given, "durability", ["turn", "write", "none"]) ?? "turn",
       ...quota(given),
       ...trace(given),
-      redactedPaths: strings(redaction, "redaction.paths", "paths"),
+      redactedPaths: strings(redaction, "redaction.paths", "paths").flatMap(hiddenPath),
       redactedKeys: strings(redaction, "redaction.keys", "keys"),
       // Tests run the whole suite on the resolver that stands in for openat2.
       ...(process.env["LITTLE_FILES_RESOLVER"] === "walk" && { resolver: "walk" }),
@@ -91,6 +92,16 @@ function group(options: check.Options, name: string, accepted: string): check.Op
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw check.invalidOption(name, accepted, value);
   return value as check.Options;
+}
+
+/** One that is none would hide nothing, and nobody would notice. Names may be on the disk in either form of Unicode. */
+function hiddenPath(path: string, index: number): string[] {
+  const plain = plainPath(path);
+  if (plain === undefined) {
+    const accepted = "a path that starts with / and holds no .. or \\, like /session/secrets";
+    throw check.invalidOption(`redaction.paths[${index}]`, accepted, path);
+  }
+  return [...new Set([plain, plain.normalize("NFC"), plain.normalize("NFD")])];
 }
 
 function strings(options: check.Options, shown: string, name: string): string[] {

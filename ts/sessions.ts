@@ -70,7 +70,7 @@ export class Sessions<TExtraBody> implements SessionManager<TExtraBody> {
     return this.#perform(async () => {
       const given = check.readOptions(options, (read) => ({
         limit: check.limit(read) ?? Infinity,
-        after: read["after"] === undefined ? undefined : check.sessionId(read["after"]),
+        after: read["after"] === undefined ? undefined : check.sessionId(read["after"], "after"),
       }));
       const all: SessionInfo[] = [];
       let { after } = given;

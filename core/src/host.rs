@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -117,7 +118,11 @@ impl Host {
         let mut make = std::fs::DirBuilder::new();
         make.recursive(true).mode(0o700);
         let fresh = !data_dir.exists();
-        make.create(data_dir).map_err(|error| unusable("making", &error))?;
+        make.create(data_dir).map_err(|error| match error.kind() {
+            // That is what stands there instead of a folder.
+            ErrorKind::AlreadyExists => unusable("making", &Errno::NOTDIR.into()),
+            _ => unusable("making", &error),
+        })?;
         if fresh {
             // Whatever the umask took away.
             let private = std::fs::Permissions::from_mode(0o700);

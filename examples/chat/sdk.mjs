@@ -1,6 +1,10 @@
 // AI SDK 5, 6 or 7, each under a name of its own here, and a model that follows a script.
 
 export async function loadSdk(version) {
+  if (![5, 6, 7].includes(version)) {
+    console.error("Say which version of the AI SDK: 5, 6 or 7.");
+    process.exit(1);
+  }
   const [ai, mocks] = await Promise.all([import(`ai${version}`), import(`ai${version}/test`)]);
   const Model = mocks[`MockLanguageModelV${version - 3}`];
   return { ai, scriptedModel: (script) => scriptedModel(Model, version, script) };

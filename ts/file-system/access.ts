@@ -1,7 +1,7 @@
 // The native calls below the tools, each made as the session or the turn that a FileWriter belongs to.
 import type { FileWriter } from "../../index.js";
 import { type Cancellation, settled } from "../cancellation.js";
-import { HarnessFileError, describe, unwrap } from "../errors.js";
+import { HarnessFileError, unwrap } from "../errors.js";
 import { checkPath, type Writer } from "../file-options.js";
 import { behind } from "../file-writer.js";
 import type {
@@ -34,9 +34,7 @@ export class Access {
   constructor(files: FileWriter) {
     this.files = files;
     const found = typeof files === "object" && files !== null ? behind(files) : undefined;
-    if (found === undefined) {
-      throw new HarnessFileError("FS_INVALID_OPTION", `This needs a session of localHost, not ${describe(files)}`);
-    }
+    if (found === undefined) throw new HarnessFileError("FS_INVALID_OPTION", "This needs a session of localHost");
     this.core = found.core;
     this.writer = found.writer;
   }

@@ -46,9 +46,9 @@ const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 export function settingsOf(options: unknown): Settings {
   return check.readOptions(options, (given) => ({
     observation: observationOf(given["observation"]),
-    limits: check.readOptions(given["limits"], limitsOf),
-    names: check.readOptions(given["names"], namesOf),
-    planDir: check.readOptions(given["plan"], planDirOf),
+    limits: check.readOptions(given["limits"], limitsOf, "limits"),
+    names: check.readOptions(given["names"], namesOf, "names"),
+    planDir: check.readOptions(given["plan"], planDirOf, "plan"),
   }));
 }
 

@@ -1,9 +1,12 @@
 // What a store throws when its files changed underneath.
+import { invalidOption } from "../check.js";
 
 export class PersistentDirConflict extends Error {
   readonly paths: readonly string[];
 
   constructor(paths: readonly string[], options?: ErrorOptions) {
+    const known = Array.isArray(paths) && paths.every((path) => typeof path === "string");
+    if (!known) throw invalidOption("paths", "an array of the paths that changed", paths);
     super(`The store changed: ${paths.slice(0, 5).join(", ")}${paths.length > 5 ? ", …" : ""}`, options);
     this.name = "PersistentDirConflict";
     this.paths = [...paths];

@@ -39,11 +39,8 @@ function failed(
 ): HarnessFileError {
   const cause = thrown instanceof Thrown ? thrown.cause : thrown;
   if (thrown === cause && cause instanceof HarnessFileError && cause.code === code) return located(cause, harnessDir);
-  const message = `The Persistent Dir ${harnessDir} ${what} (${why(cause)})`;
+  // The text of a callback's error is the user's own, whatever its class, and may hold host paths: it is left to `cause`.
+  const ours = thrown === cause && cause instanceof HarnessFileError;
+  const message = `The Persistent Dir ${harnessDir} ${what} (${ours ? printable(cause.message) : nameOf(cause)})`;
   return new HarnessFileError(code, message, { path: harnessDir, cause });
-}
-
-/** The text of a foreign error may hold host paths and is left to `cause`. */
-function why(error: unknown): string {
-  return error instanceof HarnessFileError ? printable(error.message) : nameOf(error);
 }

@@ -16,7 +16,7 @@ export function hostDirs(options: check.Options): Dir[] {
   return (given as unknown[]).map((dir, index) => {
     const declaration = declarationOf(dir);
     if (declaration === undefined) {
-      const message = `persistentDirs[${index}] was made by neither localDir nor customDir of this package`;
+      const message = `persistentDirs[${index}] was made by none of localDir, customDir, s3Dir and postgresDir`;
       throw new HarnessFileError("FS_INVALID_OPTION", message, { details: { option: "persistentDirs" } });
     }
     const { harnessDir, commit } = declaration;

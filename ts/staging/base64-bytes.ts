@@ -1,6 +1,7 @@
 // The bytes that a base64 text stands for, decoded slice by slice: as forgiving as `fetch` is of a `data:` URL (white space,
 // escapes, no padding), and of the alphabet for URLs as well. Anything else is malformed, never skipped.
-import { HarnessFileError } from "../errors.js";
+import type { HarnessFileError } from "../errors.js";
+import { malformed } from "../source/failure.js";
 
 /** A multiple of four. */
 const SLICE = 64 * 1024;
@@ -34,7 +35,7 @@ export class Base64Bytes implements Iterable<Uint8Array> {
       let clean: string;
       ({ clean, open } = cleaned(slice));
       const digits = withoutPadding(clean);
-      if (padding > 0 && digits !== "") throw malformed();
+      if (padding > 0 && digits !== "") throw notBase64();
       padding += clean.length - digits.length;
       const text = rest + digits;
       const cut = text.length - (text.length % 4);
@@ -43,7 +44,7 @@ export class Base64Bytes implements Iterable<Uint8Array> {
     }
     const endsWell =
       open === "" && rest.length !== 1 && (padding === 0 || (padding <= 2 && rest.length + padding === 4));
-    if (!endsWell) throw malformed();
+    if (!endsWell) throw notBase64();
     if (rest !== "") yield decoded(rest.padEnd(4, "A"))?.subarray(0, rest.length - 1) ?? refuse();
   }
 
@@ -97,9 +98,9 @@ function decoded(quanta: string): Uint8Array | undefined {
 }
 
 function refuse(): never {
-  throw malformed();
+  throw notBase64();
 }
 
-function malformed(): HarnessFileError {
-  return new HarnessFileError("FS_INVALID_CONTENT", "The file's content is not base64");
+function notBase64(): HarnessFileError {
+  return malformed("The file's content is not base64");
 }

@@ -13,7 +13,7 @@ export interface Outcome {
 }
 
 export function hookResult(result: unknown, messageId: string, inputFiles: readonly InputFile[]): Outcome {
-  const given = check.readOptions(result, (read) => read);
+  const given = check.readOptions(result, (read) => read, "result of stageMessage");
   const staged = stagedFiles(given, messageId, inputFiles);
   const notice = given["notice"];
   if (notice !== undefined && typeof notice !== "string") throw check.invalidOption("notice", "a string", notice);

@@ -1,5 +1,5 @@
 // The bytes that the text of a `data:` URL stands for when it is not base64: UTF-8 with escapes, decoded slice by slice.
-import { HarnessFileError } from "../errors.js";
+import { malformed } from "../source/failure.js";
 import { sliceEnd } from "../source/text-feed.js";
 
 const SLICE = 16 * 1024;
@@ -41,7 +41,7 @@ function withoutBlankEnd(text: string): string {
 function unescaped(slice: string): Uint8Array {
   if (slice.includes("#")) {
     const message = "The data: URL has a fragment, which is no part of its content: write # as %23";
-    throw new HarnessFileError("FS_INVALID_CONTENT", message);
+    throw malformed(message);
   }
   const bytes = Buffer.from(slice);
   let to = bytes.indexOf(PERCENT);

@@ -1,6 +1,7 @@
 // The options of offloading, over those of the host, field by field.
 import type { OffloadOptions } from "../../index.js";
 import * as check from "../check.js";
+import { plainPath } from "../plain-path.js";
 
 const MIN_INLINE_BYTES = 1024;
 /** More than any model takes, and safe in every integer type on the other side. */
@@ -61,10 +62,7 @@ function maxInlineBytes(options: check.Options): number | undefined {
 function outputDir(options: check.Options): string | undefined {
   const value = check.label(options, "outputDir", MAX_OUTPUT_DIR_BYTES);
   if (value === undefined) return undefined;
-  const segments = value.split("/").filter((segment) => segment !== "" && segment !== ".");
-  const [root] = segments;
-  const inside = value.startsWith("/") && (root === "artifacts" || root === "session");
-  const plain = !value.includes("\\") && !segments.includes("..");
-  if (inside && plain && Buffer.byteLength(value) <= MAX_OUTPUT_DIR_BYTES) return `/${segments.join("/")}`;
+  const path = plainPath(value, ["artifacts", "session"]);
+  if (path !== undefined && Buffer.byteLength(value) <= MAX_OUTPUT_DIR_BYTES) return path;
   throw check.invalidOption("outputDir", "a path below /artifacts or /session of at most 200 bytes, without ..", value);
 }

@@ -76,6 +76,7 @@ export class Turn<T> implements Contract<T>, AsyncDisposable {
   }
 
   run<R>(fn: () => R): R {
+    check.callable(fn, "fn");
     return this.#inside(this.context, fn);
   }
 

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { HarnessSession } from "../../index.js";
 import { Cancellation, settled } from "../cancellation.js";
 import * as check from "../check.js";
-import { HarnessFileError } from "../errors.js";
+import { HarnessFileError, unwrap } from "../errors.js";
 import { refuseInside } from "../persistent/inside.js";
 import type { OffloadSettings } from "../tools/offload-options.js";
 import { isInside } from "../tools/scope.js";
@@ -22,6 +22,8 @@ export interface TurnSettings {
 interface Given<T> {
   readonly signal: AbortSignal | undefined;
   readonly extraBody: T | undefined;
+  /** JSON text of an object. */
+  readonly metadata: string | undefined;
 }
 
 export class Turns<T> {
@@ -59,6 +61,7 @@ export class Turns<T> {
           cancellation.check();
           await this.#core.persistent.refresh({ extraBody: given.extraBody, turnId: id, cancellation });
           cancellation.check();
+          await this.#tell(id, given);
         } catch (error) {
           native.end();
           throw error;
@@ -81,10 +84,15 @@ export class Turns<T> {
 
   #read(options: unknown): Given<T> {
     return check.readOptions(options, (given) => {
-      check.jsonObject(given, "metadata");
       const extraBody = given["extraBody"] === undefined ? this.#extraBody : (given["extraBody"] as T);
-      return { signal: check.signal(given), extraBody };
+      return { signal: check.signal(given), extraBody, metadata: check.jsonObject(given, "metadata") };
     });
+  }
+
+  /** What the host says of a turn stands once in its events, which all have its id. */
+  async #tell(id: string, { metadata }: Given<T>): Promise<void> {
+    if (metadata === undefined) return;
+    unwrap(await this.#core.native.emit("harness.turn.started", `{"metadata":${metadata}}`, id));
   }
 
   #signals({ signal }: Given<T>): AbortSignal[] {

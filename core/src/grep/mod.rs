@@ -119,7 +119,10 @@ fn matcher(options: &GrepOptions) -> Result<RegexMatcher> {
         .nest_limit(100)
         .build(&options.pattern)
         .map_err(|error| {
-            let mut text = format!("pattern is not a regular expression (Rust syntax): {error}");
+            // Without the drawing around it, which shows another pattern than the one that was given.
+            let said = error.to_string();
+            let why = said.lines().rev().find_map(|line| line.strip_prefix("error: ")).unwrap_or(&said);
+            let mut text = format!("pattern is not a regular expression (Rust syntax): {why}");
             text.truncate(text.floor_char_boundary(1_024));
             Error::new(Code::InvalidOption, text)
         })

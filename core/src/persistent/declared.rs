@@ -154,8 +154,9 @@ impl Dirs {
                 Err(Error::denied(Reason::Root, &path, text))
             }
             Some(first) if dir.local && first == RESERVED => {
-                let text = format!("{path}: {RESERVED} is a reserved name here. Choose another one.");
-                Err(Error::at(Code::SandboxDenied, &path, text))
+                let text =
+                    format!("{path}: {RESERVED} is a reserved name, outside the managed roots. Choose another one.");
+                Err(Error::denied(Reason::OutsideRoots, &path, text))
             }
             Some(_) => Ok(path),
         }
@@ -252,7 +253,7 @@ mod tests {
             ("/persistent/team/laws/a", Use::Write, Some(Reason::ReadOnly)),
             ("/persistent/team/other", Use::Write, Some(Reason::UndeclaredPersistentDir)),
             ("/persistent/other", Use::List, Some(Reason::UndeclaredPersistentDir)),
-            ("/persistent/team/notes/.little-harness/x", Use::Write, None),
+            ("/persistent/team/notes/.little-harness/x", Use::Write, Some(Reason::OutsideRoots)),
         ] {
             assert_eq!(check(path, purpose).expect_err(path), reason, "{path}");
         }

@@ -103,6 +103,15 @@ export function cases(it) {
     assertHolds(store.read(), wanted);
   });
 
+  it("a host's write outside of a turn lands at once, however its name is spelled", async (t, h, store) => {
+    assert.equal((await h.files.write(at(`${NFD}-new`), "new")).path, at(`${NFC}-new`)); // names that we make are in NFC
+    assertHolds(store.read(), { [`${NFC}-new`]: "new" });
+    await h.files.write(at(`${NFD}-new`), "newer");
+    assertHolds(store.read(), { [`${NFC}-new`]: "newer" });
+    await h.files.remove(at(`${NFD}-new`));
+    assertHolds(store.read(), {});
+  });
+
   it("twins in NFC and NFD are two files", async (t, h, store) => {
     if (!twinsFit(h.checkout)) return t.skip("this file system makes one name of both");
     for (const name of [NFC, NFD, `${NFC}-dir/x`, `${NFD}-dir/${NFD}`]) store.write(name, `old ${name}`);
