@@ -8,7 +8,8 @@ use napi_derive::napi;
 
 use crate::cancel::flag_of;
 use crate::failure::closed;
-use crate::options::{NativeWritten, number, origin, whole};
+use crate::options::{origin, whole};
+use crate::results::{NativeWritten, number};
 use crate::run::run_cancellable;
 use crate::session::{CancelArgument, NativeSession};
 use crate::version::version;

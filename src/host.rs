@@ -12,7 +12,8 @@ use napi_derive::napi;
 use serde_json::{Map, Value};
 
 use crate::failure::{Failure, closed};
-use crate::options::{NativeHostOptions, NativeSessionInfo};
+use crate::options::NativeHostOptions;
+use crate::results::NativeSessionInfo;
 use crate::run::{outcome, run};
 use crate::session::NativeSession;
 

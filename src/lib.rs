@@ -13,6 +13,7 @@ mod offload;
 mod options;
 mod persistent;
 mod read;
+mod results;
 mod run;
 mod search;
 mod session;

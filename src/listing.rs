@@ -8,7 +8,7 @@ use napi::Env;
 use napi::bindgen_prelude::{Null, Object};
 use napi_derive::napi;
 
-use crate::options::NativeEntry;
+use crate::results::NativeEntry;
 use crate::run::run;
 
 /// Entries that cross at once: about a millisecond's work for the event loop.

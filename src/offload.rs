@@ -7,7 +7,8 @@ use napi::Env;
 use napi::bindgen_prelude::Object;
 use napi_derive::napi;
 
-use crate::options::{NativeWritten, origin, whole};
+use crate::options::{origin, whole};
+use crate::results::NativeWritten;
 use crate::staged::{Staged, Stages};
 
 /// Of a result that is stored.

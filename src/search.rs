@@ -8,7 +8,8 @@ use napi::bindgen_prelude::Object;
 use napi_derive::napi;
 
 use crate::cancel::flag_of;
-use crate::options::{NativeEntry, number, whole};
+use crate::options::whole;
+use crate::results::{NativeEntry, number};
 use crate::run::run;
 use crate::session::{CancelArgument, NativeSession};
 use crate::window::{format, size};

@@ -17,15 +17,13 @@ use crate::cancel::{NativeCancel, flag_of};
 use crate::failure::{Failure, FailureInfo, closed};
 use crate::listing::NativeListing;
 use crate::offload::{NativeOffload, NativeOffloadOptions};
-use crate::options::{
-    NativeEntry, NativeFileData, NativeListOptions, NativeReadOptions, NativeRemoveOptions, NativeSessionInfo,
-    NativeWriteOptions, NativeWritten, whole,
-};
+use crate::options::{NativeListOptions, NativeReadOptions, NativeRemoveOptions, NativeWriteOptions, whole};
 use crate::persistent::{NativeDir, NativeSource};
 use crate::read::NativeRead;
+use crate::results::{NativeEntry, NativeFileData, NativeSessionInfo, NativeWritten};
 use crate::run::{Patience, outcome, run, run_cancellable, start};
 use crate::turn::{NativeFileChange, NativeMessages, NativeSnapshot, NativeTurn};
-use crate::write::NativeWrite;
+use crate::write::{NativeWrite, whole_write};
 
 pub(crate) type CancelArgument<'env> = Option<ClassInstance<'env, NativeCancel>>;
 
@@ -96,19 +94,7 @@ impl NativeSession {
     ) -> napi::Result<Object<'env>> {
         let flag = flag_of(cancel.as_deref());
         let begun = self.begin(&path, options, cancel);
-        let mut bytes = Some(bytes.to_vec());
-        let mut begun = Some(begun);
-        let mut pending = None;
-        run_cancellable(env, flag, move || {
-            if let Some(begun) = begun.take() {
-                pending = Some(begun?);
-            }
-            let pending = pending.as_mut().ok_or_else(|| closed("write"))?;
-            if let Some(bytes) = bytes.take() {
-                pending.push(&bytes)?;
-            }
-            pending.publish().map(NativeWritten::from)
-        })
+        run_cancellable(env, flag, whole_write(begun, bytes, |write| write.publish().map(NativeWritten::from)))
     }
 
     /// A write in batches.
@@ -123,7 +109,12 @@ impl NativeSession {
         outcome(self.begin(&path, options, cancel).map(|pending| NativeWrite::new(pending, flag)))
     }
 
-    fn begin(&self, path: &str, options: NativeWriteOptions, cancel: CancelArgument<'_>) -> Result<PendingWrite> {
+    pub(crate) fn begin(
+        &self,
+        path: &str,
+        options: NativeWriteOptions,
+        cancel: CancelArgument<'_>,
+    ) -> Result<PendingWrite> {
         PendingWrite::begin(&self.session()?, path, options.try_into()?, flag_of(cancel.as_deref()))
     }
 

@@ -11,7 +11,7 @@ use napi::bindgen_prelude::{Null, Object};
 use napi_derive::napi;
 
 use crate::failure::closed;
-use crate::options::number;
+use crate::results::number;
 use crate::run::run;
 
 /// A turn's lock, held until `end` or until this is gone.

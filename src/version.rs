@@ -8,10 +8,12 @@ use napi_derive::napi;
 
 use crate::cancel::flag_of;
 use crate::failure::{Failure, closed};
-use crate::options::{NativeWriteOptions, NativeWritten, number};
+use crate::options::NativeWriteOptions;
+use crate::results::{NativeWritten, number};
 use crate::run::{outcome, run, run_cancellable};
 use crate::session::{CancelArgument, NativeSession};
 use crate::staged::{Staged, Stages};
+use crate::write::whole_write;
 
 /// What stands at a path.
 #[napi(object, object_from_js = false)]
@@ -85,19 +87,8 @@ impl NativeSession {
         cancel: CancelArgument<'_>,
     ) -> napi::Result<Object<'env>> {
         let flag = flag_of(cancel.as_deref());
-        let begun =
-            self.session().and_then(|session| PendingWrite::begin(&session, &path, options.try_into()?, flag.clone()));
-        let (mut begun, mut bytes, mut pending) = (Some(begun), Some(bytes.to_vec()), None);
-        run_cancellable(env, flag, move || {
-            if let Some(begun) = begun.take() {
-                pending = Some(begun?);
-            }
-            let pending = pending.as_mut().ok_or_else(|| closed("write"))?;
-            if let Some(bytes) = bytes.take() {
-                pending.push(&bytes)?;
-            }
-            NativeVersionedWrite::publish(pending)
-        })
+        let begun = self.begin(&path, options, cancel);
+        run_cancellable(env, flag, whole_write(begun, bytes, NativeVersionedWrite::publish))
     }
 
     /// Makes a folder, and those above it.

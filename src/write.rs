@@ -7,7 +7,8 @@ use napi::Env;
 use napi::bindgen_prelude::Object;
 use napi_derive::napi;
 
-use crate::options::NativeWritten;
+use crate::failure::closed;
+use crate::results::NativeWritten;
 use crate::staged::{Staged, Stages};
 
 /// A write in batches. Dropped or aborted, it leaves nothing.
@@ -19,6 +20,25 @@ pub struct NativeWrite {
 impl NativeWrite {
     pub(crate) fn new(pending: PendingWrite, cancel: Cancel) -> Self {
         Self { staged: Staged::new(pending, cancel) }
+    }
+}
+
+/// The attempts at a write whose bytes are all there; copied before this returns.
+pub(crate) fn whole_write<T>(
+    begun: Result<PendingWrite>,
+    bytes: &[u8],
+    publish: impl Fn(&mut PendingWrite) -> Result<T> + Send + 'static,
+) -> impl FnMut() -> Result<T> + Send + 'static {
+    let (mut begun, mut bytes, mut pending) = (Some(begun), Some(bytes.to_vec()), None);
+    move || {
+        if let Some(begun) = begun.take() {
+            pending = Some(begun?);
+        }
+        let pending = pending.as_mut().ok_or_else(|| closed("write"))?;
+        if let Some(bytes) = bytes.take() {
+            pending.push(&bytes)?;
+        }
+        publish(pending)
     }
 }
 

@@ -12,8 +12,8 @@ use super::options::{NativeChange, NativeRefused};
 use super::{CancelArgument, Shared};
 use crate::cancel::flag_of;
 use crate::failure::closed;
-use crate::options::number;
 use crate::read::NativeRead;
+use crate::results::number;
 use crate::run::{run, run_cancellable};
 
 /// Staged changes.

@@ -15,7 +15,7 @@ use napi_derive::napi;
 
 use crate::cancel::{NativeCancel, flag_of};
 use crate::failure::closed;
-use crate::options::NativeFileData;
+use crate::results::NativeFileData;
 use crate::run::run_cancellable;
 use commit::NativeCommit;
 use load::NativeLoad;

@@ -5,7 +5,7 @@ use little_files::persistent::{Below, Conflict, Declaration, Entry, Loaded, Loca
 use little_files::track::Version;
 use napi_derive::napi;
 
-use crate::options::number;
+use crate::results::number;
 use crate::turn::NativeVersion;
 
 /// A dir as `localHost` declares it.

@@ -2,13 +2,13 @@
 
 mod events;
 mod outcome;
+mod place;
+mod quota;
 
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-use rustix::fd::OwnedFd;
-use rustix::fs::{self, Mode, OFlags, Stat};
-use rustix::io::Errno;
+use rustix::fs;
 
 use crate::cancel::Cancel;
 use crate::clock::now_millis;
@@ -18,14 +18,14 @@ use crate::host::Durability;
 use crate::index::{self, Artifact, Change, Facts};
 use crate::media;
 use crate::path::{HarnessPath, Root, Use};
-use crate::publish::{self, Swapped};
-use crate::root::{Links, expect_regular, open_name, refused_link};
-use crate::session::{Expected, Session, is_artifact};
+use crate::root::Links;
+use crate::session::{Session, is_artifact};
 use crate::stage::Staged;
 use crate::stamp::Stamp;
 use crate::version::FileVersion;
 
 pub use outcome::Outcome;
+use place::{Placed, Race};
 
 /// Which of the three writers it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -94,30 +94,6 @@ pub struct PendingWrite {
     outcome: Option<Outcome>,
     /// Of the file that `if_version` names, where the caller has hashed it.
     before_digest: Option<Digest>,
-}
-
-/// A staged file that has its place, while the lock is still held.
-struct Placed {
-    path: HarnessPath,
-    had: usize,
-    parent: OwnedFd,
-    swapped: Option<Swapped>,
-    /// Of the file that stood there.
-    before: Option<Stat>,
-    /// Of the content, before anybody could reach it.
-    mtime: i64,
-}
-
-/// Somebody else changed the name between looking and placing.
-enum Race {
-    Again,
-    Failed(Error),
-}
-
-impl From<Error> for Race {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
 }
 
 impl PendingWrite {
@@ -229,126 +205,6 @@ impl PendingWrite {
         Err(Error::at(Code::Busy, &self.path, format!("Other programs keep replacing {}. Try again.", self.path)))
     }
 
-    /// Under the lock: looks at what stands there, makes the folders, places the file.
-    fn place(&mut self, path: HarnessPath, expected: Option<&Expected>) -> std::result::Result<Placed, Race> {
-        let session = Arc::clone(&self.session);
-        let root = session.root_of(&path);
-        let before = match root.stat(&path) {
-            Ok(stat) => Some(stat),
-            Err(error) if error.code == Code::NotFound => None,
-            Err(error) => return Err(error.into()),
-        };
-        self.check_present(&path, before.as_ref())?;
-        if let Some(expected) = expected
-            && before.as_ref().map(Stamp::of) != Some(expected.stamp)
-        {
-            // Changed since it was compared; comparing anew tells whether to the same content.
-            return Err(Race::Again);
-        }
-        self.check_quota(&path, before.as_ref())?;
-        let staged = self.staged()?;
-        if let Some(before) = &before {
-            let mode = Mode::RUSR | Mode::WUSR | Mode::from_raw_mode(before.st_mode & 0o111);
-            fs::fchmod(staged.file(), mode).map_err(|errno| Error::from_errno(errno, &path, "writing"))?;
-        }
-        let mtime = fs::fstat(staged.file()).map_err(|errno| Error::from_errno(errno, &path, "writing"))?;
-        let mtime = Stamp::of(&mtime).mtime;
-        let (parent, had) = root.make_parent(&path)?;
-        let name = path.segments.last().map_or("", String::as_str);
-        let swapped = if before.is_some() {
-            publish::swap_in(&session.staging, staged, &parent, name).map(Some)
-        } else {
-            publish::place_new(&session.staging, staged, &parent, name).map(|()| None)
-        };
-        match swapped {
-            Ok(Some(Swapped::For(displaced))) => {
-                self.check_displaced(&path, &parent, name, &displaced, expected)?;
-                Ok(Placed { path, had, parent, swapped: Some(Swapped::For(displaced)), before, mtime })
-            }
-            Ok(swapped) => Ok(Placed { path, had, parent, swapped, before, mtime }),
-            // It came, or went, since we looked: look again.
-            Err(Errno::EXIST | Errno::NOENT) => Err(Race::Again),
-            Err(errno) => {
-                root.unmake_parent(&path, had);
-                Err(Error::from_errno(errno, &path, "writing").into())
-            }
-        }
-    }
-
-    fn check_present(&self, path: &HarnessPath, before: Option<&Stat>) -> Result<()> {
-        let Some(before) = before else { return Ok(()) };
-        if self.options.if_none_match {
-            return Err(Error::at(Code::AlreadyExists, path, format!("Something is already there: {path}")));
-        }
-        expect_regular(before, path)
-    }
-
-    /// What was displaced must be a regular file, and for a guarded write the version that was compared.
-    fn check_displaced(
-        &mut self,
-        path: &HarnessPath,
-        parent: &OwnedFd,
-        name: &str,
-        displaced: &str,
-        expected: Option<&Expected>,
-    ) -> std::result::Result<(), Race> {
-        let session = Arc::clone(&self.session);
-        let wrong = match open_name(session.staging.folder(), displaced, OFlags::RDONLY) {
-            Ok(file) => {
-                let regular = fs::fstat(&file)
-                    .map_err(|errno| Error::from_errno(errno, path, "reading"))
-                    .and_then(|stat| expect_regular(&stat, path));
-                match (regular, expected) {
-                    (Err(error), _) => Some(Race::Failed(error)),
-                    (Ok(()), None) => None,
-                    (Ok(()), Some(expected)) => match Session::is_expected(path, expected, &file) {
-                        Ok(true) => None,
-                        Ok(false) => Some(Race::Again),
-                        Err(error) => Some(Race::Failed(error)),
-                    },
-                }
-            }
-            // Unreadable to us, so its owner is somebody else; a link, a socket.
-            Err(Errno::ACCESS) if expected.is_none() => None,
-            Err(errno) => Some(Race::Failed(refused_link(errno, path, "writing"))),
-        };
-        let Some(wrong) = wrong else { return Ok(()) };
-        let staged = self.staged()?;
-        publish::put_back(&session.staging, staged, parent, name, displaced.to_owned())
-            .map_err(|errno| Error::from_errno(errno, path, "putting back"))?;
-        Err(wrong)
-    }
-
-    /// Under the lock: whether the session may grow by this write.
-    fn check_quota(&self, path: &HarnessPath, before: Option<&Stat>) -> Result<()> {
-        let quota = self.session.host.options.quota;
-        let (new, old) = (self.staged.as_ref().map_or(0, Staged::bytes), before.map(|stat| Stamp::of(stat).size));
-        let over = |counted: Option<u64>| -> Result<Option<(u64, &str)>> {
-            let (session, instance) = (&self.session, self.session.instance);
-            let (files, bytes) =
-                session.host.index.read(|connection| index::totals(connection, instance))?.unwrap_or((0, 0));
-            let grown = bytes.saturating_sub(counted.unwrap_or(0)).saturating_add(new);
-            // A write that makes its file smaller is never refused.
-            let bytes = quota.session_bytes.filter(|limit| new > old.unwrap_or(0) && grown > *limit);
-            let files = quota.session_files.filter(|limit| old.is_none() && files + 1 > *limit);
-            Ok(bytes.map(|limit| (limit, "bytes")).or(files.map(|limit| (limit, "files"))))
-        };
-        if quota.session_bytes.is_none() && quota.session_files.is_none() {
-            return Ok(());
-        }
-        let name = path.to_string();
-        let row = self.session.host.index.read(|connection| index::row(connection, self.session.instance, &name))?;
-        if over(row.map(|facts| facts.stamp.size))?.is_none() {
-            return Ok(());
-        }
-        // Other programs may have removed files since the last scan; only the disk can say.
-        self.session.rescan()?;
-        let Some((limit, what)) = over(old)? else { return Ok(()) };
-        let text =
-            format!("Writing {path} would take the session over its quota of {limit} {what}. Remove files first.");
-        Err(Error::at(Code::QuotaExceeded, path, text))
-    }
-
     /// Records the new facts; returns them, the old ones if they held, and the number of the first event.
     fn record(&mut self, placed: &Placed) -> Result<(Facts, Option<Facts>, i64)> {
         let path = &placed.path;
@@ -387,24 +243,6 @@ impl PendingWrite {
         let (before, first) =
             recorded.ok_or_else(|| Error::new(Code::Closed, "The session was deleted. Open it anew."))?;
         Ok((facts, before, first))
-    }
-
-    /// The index could not record the file, so it goes again: a write that fails leaves the old file.
-    fn undo(&mut self, placed: &Placed) {
-        let session = Arc::clone(&self.session);
-        let name = placed.path.segments.last().map_or("", String::as_str);
-        match (&placed.swapped, self.staged.as_mut()) {
-            (Some(Swapped::For(displaced)), Some(staged)) => {
-                // The caller hears of the failure that led here.
-                let _ = publish::put_back(&session.staging, staged, &placed.parent, name, displaced.clone());
-            }
-            (None, Some(staged)) => {
-                let _ = publish::take_back(&session.staging, staged, &placed.parent, name);
-                session.root_of(&placed.path).unmake_parent(&placed.path, placed.had);
-            }
-            // What stood there is gone on a file system without exchange.
-            _ => {}
-        }
     }
 }
 
