@@ -19,6 +19,9 @@ use crate::version::{FileVersion, SMALL_BYTES};
 
 /// Fits the caches, and long enough that the calls do not count.
 pub(crate) const BLOCK_BYTES: usize = 256 * 1024;
+/// Up to this size whoever reads all of a file hashes it on the way faster than its stamp settles.
+const WHOLE_BYTES: u64 = 32 * 1024 * 1024;
+
 /// An open file and how far it was read.
 #[derive(Debug)]
 pub(crate) struct Source<'a> {
@@ -46,7 +49,9 @@ impl<'a> Source<'a> {
 
     /// The same for one who reads all of it: the version is proven, however long that takes.
     pub(crate) fn open_whole(session: &'a Session, path: &str, cancel: &Cancel) -> Result<Self> {
-        let mut source = Self::open(session, path, cancel)?;
+        let path = session.resolve(path, Use::Read)?;
+        let path = session.root_of(&path).locate(&path, Links::FollowInside);
+        let mut source = session.told(Self::open_up_to(WHOLE_BYTES, session, &path, cancel))?;
         if std::mem::take(&mut source.unproven) {
             source.hash = Some(Sha256::new());
         }
@@ -55,10 +60,15 @@ impl<'a> Source<'a> {
 
     /// Opens a path as it stands on the disk.
     pub(crate) fn open_at(session: &'a Session, path: &HarnessPath, cancel: &Cancel) -> Result<Self> {
+        Self::open_up_to(SMALL_BYTES, session, path, cancel)
+    }
+
+    /// `hashed`: up to which size a file is hashed where its stamp proves nothing.
+    fn open_up_to(hashed: u64, session: &'a Session, path: &HarnessPath, cancel: &Cancel) -> Result<Self> {
         let (file, mut stat) = session.root_of(path).open_file(path)?;
         let mut stamp = Stamp::of(&stat);
         if let Some(pause) = stamp.settles_in()
-            && (stamp.size > SMALL_BYTES || !session.has_recorded(path, &stamp)?)
+            && (stamp.size > hashed || !session.has_recorded(path, &stamp)?)
         {
             // Hashing a long one would take longer; and one that is not ours is known by its stamp alone later on, so that
             // it must not have a digest in its version now: an unchanged file has one version.
@@ -67,7 +77,7 @@ impl<'a> Source<'a> {
             stamp = Stamp::of(&stat);
         }
         let fresh = stamp.is_fresh();
-        let unproven = fresh && stamp.size > SMALL_BYTES;
+        let unproven = fresh && stamp.size > hashed;
         let hash = (fresh && !unproven).then(Sha256::new);
         let (path, file, cancel) = (path.clone(), File::from(file), cancel.clone());
         Ok(Self { session, path, file, stat, stamp, hash, unproven, at: 0, end: stamp.size, cancel })
