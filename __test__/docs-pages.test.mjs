@@ -3,10 +3,8 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { BUCKET } from "../scripts/engines/s3.mjs";
 import { tempDir } from "./support/host.mjs";
 import { startProgram } from "./support/process.mjs";
-import { s3Server } from "./support/s3/server.mjs";
 
 const root = path.join(import.meta.dirname, "..");
 
@@ -17,7 +15,6 @@ async function run(t, code) {
   const cwd = tempDir(t);
   fs.mkdirSync(path.join(cwd, "node_modules/@little-stack"), { recursive: true });
   fs.symlinkSync(root, path.join(cwd, "node_modules/@little-stack/files"));
-  fs.symlinkSync(path.join(root, "node_modules/@aws-sdk"), path.join(cwd, "node_modules/@aws-sdk"));
   fs.writeFileSync(path.join(cwd, "main.mjs"), code);
   const ended = await startProgram(t, process.execPath, ["main.mjs"], { cwd }).ended;
   assert.equal(ended.code, 0, `${code}\n${ended.stdout}${ended.stderr}`);
@@ -50,22 +47,4 @@ test("README.md: the first example, and the tools for the model", { timeout: 60_
   assert.match(await run(t, codes[0]), /path: '\/session\/user-input\/sales\.csv'.*\[FS_INVALID_PATH\] [^\n]*\n$/s);
   const tools = codes.find((code) => code.includes("/files/tools"));
   assert.match(await run(t, tools), /^\[FS_NOT_OBSERVED\] .*\nport = 8080\n\nLines 1-1 of 1; end of file\n.*\n$/);
-});
-
-test("docs/stores.md on S3: the dir, and whether a server heeds conditions", { timeout: 120_000 }, async (t) => {
-  const server = await s3Server(t);
-  if (server === undefined) return;
-  const endpoint = `{ region: "us-east-1", endpoint: "http://127.0.0.1:${server.port}", forcePathStyle: true,
-    credentials: { accessKeyId: "test", secretAccessKey: "test" } }`;
-  const here = (code) =>
-    code.replace('{ region: "eu-central-1" }', endpoint).replaceAll('"my-app"', JSON.stringify(BUCKET));
-  const [dir, probe] = examples("docs/stores.md").map(here);
-  const work = `
-const session = await host.sessions.getOrCreate({ id: "chat", extraBody: { userId: "docs" } });
-await session.files.writeText("/persistent/user/notes.md", "hello");
-const other = await host.sessions.getOrCreate({ id: "other", extraBody: { userId: "docs" } });
-console.log((await other.files.read("/persistent/user/notes.md")).text());
-await host.close();`;
-  assert.equal(await run(t, dir + work), "hello\n");
-  assert.equal(await run(t, probe), "[ 'written', 'PreconditionFailed' ]\n");
 });
