@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { sessionFileSystem } from "@little-stack/files/tools";
+import { piExecutionFiles, piHooks } from "@little-stack/files/pi";
+import { sandboxFiles, sessionFileSystem } from "@little-stack/files/tools";
 import { assertError, rejectsWith, withHost } from "./support/host.mjs";
 import { onBackends } from "./support/backends.mjs";
 import { fifo, link, plant } from "./support/tree.mjs";
@@ -23,6 +24,32 @@ test("a session of another make is refused", () => {
         assertError(error, "FS_INVALID_OPTION", { message: /localHost/ });
         return true;
       },
+    );
+  }
+});
+
+test("what cannot be read, or is no target, is refused in words", async (t) => {
+  const h = await withHost(t);
+  const { files, at } = await seam(h);
+  const target = await at("a.txt");
+  const unreadable = { __proto__: null };
+  for (const name of ["files", "displayPath", "targetKey"]) {
+    Object.defineProperty(unreadable, name, {
+      get() {
+        throw new Error(name);
+      },
+    });
+  }
+  for (const wrong of [undefined, null, 5, {}, unreadable, { targetKey: 5 }]) {
+    for (const ask of [() => files.contains(target, wrong), () => files.contains(wrong, target)]) {
+      assert.throws(ask, (error) => (assertError(error, "FS_INVALID_OPTION"), true));
+    }
+    await rejectsWith(files.readText(wrong), "FS_INVALID_OPTION");
+  }
+  for (const make of [sessionFileSystem, sandboxFiles, piExecutionFiles, piHooks]) {
+    assert.throws(
+      () => make(unreadable),
+      (error) => (assertError(error, "FS_INVALID_OPTION"), true),
     );
   }
 });

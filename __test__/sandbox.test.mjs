@@ -56,6 +56,13 @@ test("other encodings", async (t) => {
   await rejectsWith(sandbox.readTextFile({ path: "f", encoding: "klingon" }), "FS_INVALID_OPTION");
 });
 
+test("what is no object of options is refused in words", async (t) => {
+  const { sandbox } = await withSandbox(t);
+  for (const method of ["readFile", "readTextFile", "writeFile", "writeBinaryFile", "writeTextFile", "deleteFile"]) {
+    for (const wrong of [null, 5, []]) await rejectsWith(sandbox[method](wrong), "FS_INVALID_OPTION");
+  }
+});
+
 test("stat follows links, a listing does not; deleting takes the link itself", async (t) => {
   const { sandbox, roots } = await withSandbox(t);
   plant(roots.session, { "a.txt": "abc", "d/x": "", link: link("a.txt"), p: fifo() });

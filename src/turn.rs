@@ -107,7 +107,7 @@ pub struct NativeSnapshot {
 
 /// A content's size and digest.
 #[napi(object, object_from_js = false)]
-pub(crate) struct NativeVersion {
+pub struct NativeVersion {
     /// Size.
     pub bytes: i64,
     /// 64 hex digits.

@@ -23,10 +23,10 @@ function refusal(option: string, message: string, cause?: unknown): HarnessFileE
 
 /** Runs `read` over the caller's options; what a getter of theirs throws is an invalid option as well. */
 export function readOptions<T>(options: unknown, read: (options: Options) => T, name = "options"): T {
-  if (options !== undefined && (typeof options !== "object" || options === null || Array.isArray(options))) {
-    throw invalidOption(name, "an object", options);
-  }
   try {
+    if (options !== undefined && (typeof options !== "object" || options === null || Array.isArray(options))) {
+      throw invalidOption(name, "an object", options);
+    }
     return read((options ?? {}) as Options);
   } catch (error) {
     if (error instanceof HarnessFileError) throw error;

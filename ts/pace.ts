@@ -42,3 +42,25 @@ export class Pace {
     this.#until = performance.now() + SLICE_MS;
   }
 }
+
+/** `map` over many items, in slices. */
+export async function mapped<T, R>(items: readonly T[], map: (item: T) => R): Promise<R[]> {
+  const all: R[] = [];
+  const pace = new Pace();
+  for (const item of items) {
+    all.push(map(item));
+    if (pace.due()) await pace.turn();
+  }
+  return all;
+}
+
+/** What the addon gives in pages, each given the number of items before it, until one is empty. */
+export async function drained<T, R = T>(page: (from: number) => readonly T[], map: (item: T) => R): Promise<R[]> {
+  const all: R[] = [];
+  const pace = new Pace();
+  for (let items = page(0); items.length > 0; items = page(all.length)) {
+    for (const item of items) all.push(map(item));
+    if (pace.dueNow()) await pace.turn();
+  }
+  return all;
+}

@@ -9,7 +9,7 @@ use napi::bindgen_prelude::{Null, Object, Uint8Array, spawn_blocking};
 use napi_derive::napi;
 
 use super::options::{NativeChange, NativeRefused};
-use super::{CancelArgument, Shared};
+use super::{CancelArgument, PAGE, Shared};
 use crate::cancel::flag_of;
 use crate::failure::closed;
 use crate::read::NativeRead;
@@ -42,6 +42,11 @@ fn with<T>(commit: &Mutex<Option<Commit>>, work: impl FnOnce(&mut Commit) -> Res
     work(lock(commit).as_mut().ok_or_else(|| closed("commit"))?)
 }
 
+/// As many as cross at once.
+fn page<T>(all: &[T], from: u32) -> impl Iterator<Item = &T> {
+    all.iter().skip(from as usize).take(PAGE)
+}
+
 #[napi]
 impl NativeCommit {
     /// The same for every attempt at the same changes.
@@ -50,10 +55,10 @@ impl NativeCommit {
         self.get(|commit| commit.id.clone()).unwrap_or_default()
     }
 
-    /// Ordered by path.
-    #[napi(getter)]
-    pub fn entries(&self) -> Vec<NativeChange> {
-        self.get(|commit| commit.entries.iter().map(Into::into).collect()).unwrap_or_default()
+    /// Ordered by path; a page of them, from the `from`th on. None: that was all.
+    #[napi]
+    pub fn entries(&self, from: u32) -> Vec<NativeChange> {
+        self.get(|commit| page(&commit.entries, from).map(Into::into).collect()).unwrap_or_default()
     }
 
     /// Of all contents together.
@@ -62,10 +67,10 @@ impl NativeCommit {
         self.get(|commit| number(commit.bytes())).unwrap_or_default()
     }
 
-    /// What cannot be sent.
-    #[napi(getter)]
-    pub fn refused(&self) -> Vec<NativeRefused> {
-        self.get(|commit| commit.refused.iter().map(Into::into).collect()).unwrap_or_default()
+    /// What cannot be sent, in pages as well.
+    #[napi]
+    pub fn refused(&self, from: u32) -> Vec<NativeRefused> {
+        self.get(|commit| page(&commit.refused, from).map(Into::into).collect()).unwrap_or_default()
     }
 
     /// Applies all of it to the folder, or nothing.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use little_files::cancel::Cancel;
 use little_files::error::Result;
-use little_files::persistent::{Operation, Side};
+use little_files::persistent::{Conflict, Operation, Pending, Side};
 use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Null, Object};
 use napi_derive::napi;
@@ -21,6 +21,9 @@ use commit::NativeCommit;
 use load::NativeLoad;
 use options::{NativeConflict, NativeLoaded, NativePending};
 pub(crate) use options::{NativePersistentDir, NativeSource};
+
+/// Rows that cross at once: about a millisecond's work for the event loop.
+const PAGE: usize = 256;
 
 type CancelArgument<'env> = Option<ClassInstance<'env, NativeCancel>>;
 
@@ -42,11 +45,27 @@ impl Shared {
 #[napi]
 pub struct NativeDir {
     operation: Shared,
+    pending: Found<Pending>,
+    conflicts: Found<Conflict>,
+}
+
+/// What was found and has not crossed yet.
+type Found<T> = Arc<Mutex<std::vec::IntoIter<T>>>;
+
+fn keep<T>(found: &Found<T>, all: Vec<T>) -> u32 {
+    let count = u32::try_from(all.len()).unwrap_or(u32::MAX);
+    *found.lock().unwrap_or_else(PoisonError::into_inner) = all.into_iter();
+    count
+}
+
+fn take<T, R: From<T>>(found: &Found<T>) -> Vec<R> {
+    found.lock().unwrap_or_else(PoisonError::into_inner).by_ref().take(PAGE).map(Into::into).collect()
 }
 
 impl NativeDir {
     pub(crate) fn new(operation: Operation) -> Self {
-        Self { operation: Shared(Arc::new(Mutex::new(Some(operation)))) }
+        let operation = Shared(Arc::new(Mutex::new(Some(operation))));
+        Self { operation, pending: Arc::default(), conflicts: Arc::default() }
     }
 
     /// Runs on a blocking thread.
@@ -141,20 +160,30 @@ impl NativeDir {
         })
     }
 
-    /// Scans.
-    #[napi(ts_return_type = "Promise<Array<NativePending> | Failure>")]
+    /// Scans; gives how many changes there are, for `take_pending`.
+    #[napi(ts_return_type = "Promise<number | Failure>")]
     pub fn pending<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
-        self.run(env, Cancel::new(), |operation| {
-            Ok(operation.pending(&Cancel::new())?.into_iter().map(Into::into).collect::<Vec<NativePending>>())
-        })
+        let found = Arc::clone(&self.pending);
+        self.run(env, Cancel::new(), move |operation| Ok(keep(&found, operation.pending(&Cancel::new())?)))
     }
 
-    /// Paths in conflict.
-    #[napi(ts_return_type = "Promise<Array<NativeConflict> | Failure>")]
+    /// The next of them, oldest first, then by path. None: that was all.
+    #[napi]
+    pub fn take_pending(&self) -> Vec<NativePending> {
+        take(&self.pending)
+    }
+
+    /// How many paths are in conflict, for `take_conflicts`.
+    #[napi(ts_return_type = "Promise<number | Failure>")]
     pub fn conflicts<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
-        self.run(env, Cancel::new(), |operation| {
-            Ok(operation.conflicts().into_iter().map(Into::into).collect::<Vec<NativeConflict>>())
-        })
+        let found = Arc::clone(&self.conflicts);
+        self.run(env, Cancel::new(), move |operation| Ok(keep(&found, operation.conflicts())))
+    }
+
+    /// The next of them. None: that was all.
+    #[napi]
+    pub fn take_conflicts(&self) -> Vec<NativeConflict> {
+        take(&self.conflicts)
     }
 
     /// The store's side of one.

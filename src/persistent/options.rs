@@ -163,7 +163,7 @@ impl From<&(String, Error)> for NativeRefused {
 
 /// An uncommitted change.
 #[napi(object, object_from_js = false)]
-pub(crate) struct NativePending {
+pub struct NativePending {
     /// In the dir.
     pub path: String,
     #[napi(ts_type = "'created' | 'updated' | 'deleted'")]
@@ -202,7 +202,7 @@ impl From<Pending> for NativePending {
 
 /// A path in conflict.
 #[napi(object, object_from_js = false)]
-pub(crate) struct NativeConflict {
+pub struct NativeConflict {
     /// In the dir.
     pub path: String,
     /// What both started from.

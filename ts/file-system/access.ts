@@ -1,6 +1,7 @@
 // The native calls below the tools, each made as the session or the turn that a FileWriter belongs to.
 import type { FileWriter } from "../../index.js";
 import { type Cancellation, settled } from "../cancellation.js";
+import * as check from "../check.js";
 import { HarnessFileError, unwrap } from "../errors.js";
 import { checkPath, type Writer } from "../file-options.js";
 import { behind } from "../file-writer.js";
@@ -25,6 +26,12 @@ const AT_ONCE = 256 * 1024;
 export type Guard = { readonly ifVersion?: string; readonly ifNoneMatch?: true };
 
 type Call<T> = (native: NativeSession, path: string, cancellation: Cancellation | undefined) => Promise<T | Failure>;
+
+/** Of what should be a session or a context. */
+export function filesOf(holder: unknown): FileWriter {
+  const given = typeof holder === "object" && holder !== null ? holder : {};
+  return check.readOptions(given, ({ files }) => files as FileWriter, "session");
+}
 
 export class Access {
   readonly files: FileWriter;

@@ -5,7 +5,7 @@ import * as check from "../check.js";
 import { HarnessFileError } from "../errors.js";
 import { fileRef } from "../facts.js";
 import type { NativeTarget, NativeVersioned } from "../native.js";
-import { Access } from "./access.js";
+import { Access, filesOf } from "./access.js";
 import { as, missing } from "./codes.js";
 import { editsOf } from "./edits.js";
 import { guardOf, textOf, versionOf } from "./given.js";
@@ -19,8 +19,7 @@ const LARGE_BYTES = 10 * 1024 * 1024;
 const MAX_DIFF_BYTES = 256 * 1024;
 
 export function sessionFileSystem(session: HarnessSession<any>): FileSystem {
-  const files = (session as Partial<HarnessSession<any>> | undefined)?.files;
-  const access = new Access(files as HarnessSession<any>["files"]);
+  const access = new Access(filesOf(session));
   const signalOf = (options: unknown): AbortSignal | undefined => check.readOptions(options, check.signal);
 
   return {
@@ -30,7 +29,10 @@ export function sessionFileSystem(session: HarnessSession<any>): FileSystem {
       return targetOf(await as("FS_NOT_DIRECTORY", "FS_NOT_FOUND", named(access, path)));
     },
 
-    contains: (a, b) => a.targetKey === b.targetKey || b.targetKey.startsWith(`${a.targetKey}/`),
+    contains: (a, b) => {
+      const [outer, inner] = [keyOf(a), keyOf(b)];
+      return outer === inner || inner.startsWith(`${outer}/`);
+    },
 
     stat: async (target) => {
       const found = await missing(access.version(pathOf(target), true));
@@ -108,9 +110,17 @@ function typeOf(kind: NativeVersioned["kind"]): FsInfo["type"] {
 
 /** Files are used by the path they were named by: a write must see the links in it. */
 function pathOf(target: FsTarget): string {
+  return fieldOf(target, "displayPath");
+}
+
+function keyOf(target: FsTarget): string {
+  return fieldOf(target, "targetKey");
+}
+
+function fieldOf(target: FsTarget, name: keyof FsTarget): string {
   const given = typeof target === "object" && target !== null ? target : {};
-  return check.readOptions(given, ({ displayPath }) => {
-    if (typeof displayPath === "string") return displayPath;
+  return check.readOptions(given, ({ [name]: field }) => {
+    if (typeof field === "string") return field;
     throw check.invalidOption("target", "an FsTarget, as resolve gives it", target);
   });
 }

@@ -51,9 +51,13 @@ export interface NativeDir {
   flushPending(): Promise<null | Failure>;
   /** Notes a failed attempt on what is pending, all or at or below `paths`: one that failed before `beginCommit` gave a commit. */
   commitFailed(paths: string[] | null, code: string, message: string): Promise<null | Failure>;
-  /** Scans. */
-  pending(): Promise<NativePending[] | Failure>;
-  conflicts(): Promise<NativeConflict[] | Failure>;
+  /** Scans; gives how many changes there are, which `takePending` hands out. */
+  pending(): Promise<number | Failure>;
+  /** The next few, oldest first, then by the bytes of the path; none at the end. */
+  takePending(): NativePending[];
+  /** How many there are, for `takeConflicts`. */
+  conflicts(): Promise<number | Failure>;
+  takeConflicts(): NativeConflict[];
   /** The store's side; null when it is deleted there. FS_NOT_FOUND when the path is not in conflict. */
   readTheirs(path: string): Promise<NativeFileData | null | Failure>;
   /** FS_NOT_FOUND when the path is not in conflict. */
@@ -117,12 +121,12 @@ export interface NativeChange {
 export interface NativeCommit {
   /** The same for every attempt at the same changes. */
   readonly id: string;
-  /** Ordered by path. */
-  readonly entries: NativeChange[];
+  /** Ordered by path: the next few from the `from`th on; none at the end. */
+  entries(from: number): NativeChange[];
   /** Of all contents together. */
   readonly bytes: number;
-  /** What is pending and cannot be sent: links, special files, names that no path can hold. */
-  readonly refused: Array<{ path: string; code: string; message: string }>;
+  /** What is pending and cannot be sent: links, special files, names that no path can hold. Likewise. */
+  refused(from: number): NativeRefused[];
   /** A `localDir`: all or nothing. FS_CONFLICT (`details.paths`): the source has changed, nothing was applied; load. */
   apply(cancel?: NativeCancel): Promise<null | Failure>;
   /** The staged content. */
@@ -136,6 +140,12 @@ export interface NativeCommit {
   failed(code: string, message: string, unknown: boolean): Promise<null | Failure>;
   /** Drops the staged contents. Safe to call again. */
   end(): void;
+}
+
+export interface NativeRefused {
+  path: string;
+  code: string;
+  message: string;
 }
 
 export interface NativePending {

@@ -1,6 +1,7 @@
 // A `customDir` that gives and takes each file by itself: `list`, `read`, `write` and `delete`.
 import type { LoadContext } from "../../index.js";
 import { HarnessFileError, describe } from "../errors.js";
+import { Pace, mapped } from "../pace.js";
 import { MAX_HELD_BYTES, tooLarge } from "./change-set.js";
 import type { Callback } from "./dirs.js";
 import { calling } from "./failure.js";
@@ -38,7 +39,7 @@ export class CallbackFiles implements Store {
       change.change === "deleted" ? sendDeletion(remove, ctx, change) : sendContent(write, ctx, change);
   }
 
-  scope(ctx: ScopeContext): string {
+  scope(ctx: ScopeContext): string | Promise<string> {
     const { scope } = this.#callbacks;
     return scope === undefined ? defaultScope(ctx.extraBody) : checkScope(scope(ctx));
   }
@@ -47,9 +48,11 @@ export class CallbackFiles implements Store {
     const incoming = loading.begin(true);
     const seen = new Map<string, Kind>([["", "directory"]]);
     const folders = [""];
+    const pace = new Pace();
     for (let path = folders.pop(); path !== undefined; path = folders.pop()) {
       const files: Entry[] = [];
       for (const { kind, ...entry } of await this.#list(ctx, path)) {
+        if (pace.due()) await pace.turn();
         // A store that lists the whole tree at once names the same paths again when its folders are entered.
         const before = seen.get(entry.path);
         if (before === kind) continue;
@@ -66,7 +69,7 @@ export class CallbackFiles implements Store {
   async #list(ctx: LoadContext, path: string): Promise<Array<Entry & { kind: Kind }>> {
     const listed: unknown = await calling(() => this.#callbacks.list({ ...ctx, path }));
     if (!Array.isArray(listed)) throw invalid(`list gave ${describe(listed)}, not an array of entries`);
-    return listed.map(listedEntry);
+    return mapped(listed, listedEntry);
   }
 
   async #take(ctx: LoadContext, incoming: Incoming, files: readonly Entry[]): Promise<void> {

@@ -31,7 +31,7 @@ export class CallbackMap implements Store {
     if (store !== undefined) this.commitAll = (ctx, changes) => commitAll(store, ctx, changes);
   }
 
-  scope(ctx: ScopeContext): string {
+  scope(ctx: ScopeContext): string | Promise<string> {
     const { scope } = this.#callbacks;
     return scope === undefined ? defaultScope(ctx.extraBody) : checkScope(scope(ctx));
   }

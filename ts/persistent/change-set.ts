@@ -1,6 +1,7 @@
 // The changes of a commit as `store` gets them.
 import type { FileChangeSet as Contract } from "../../index.js";
 import { HarnessFileError } from "../errors.js";
+import { mapped } from "../pace.js";
 import { forEach } from "./parallel.js";
 import type { Outgoing, OutgoingChange } from "./store.js";
 
@@ -22,29 +23,35 @@ export class FileChangeSet implements Contract {
   readonly #changes: ReadonlyMap<string, OutgoingChange>;
   readonly #contents: { readonly created: Contents; readonly updated: Contents } | undefined;
 
-  private constructor({ entries }: Outgoing, contents: { created: Contents; updated: Contents } | undefined) {
-    this.entries = entries.map(({ path, change, bytes, sha256, base }) => ({
-      path,
-      change,
-      ...(bytes !== undefined && { bytes }),
-      ...(sha256 !== undefined && { sha256 }),
-      ...(base !== undefined && { base: { ...base } }),
-    }));
-    this.deleted = entries.filter(({ change }) => change === "deleted").map(({ path }) => path);
-    this.#changes = new Map(entries.map((change) => [change.path, change]));
+  private constructor(
+    entries: Contract["entries"],
+    deleted: string[],
+    changes: ReadonlyMap<string, OutgoingChange>,
+    contents: { created: Contents; updated: Contents } | undefined,
+  ) {
+    this.entries = entries;
+    this.deleted = deleted;
+    this.#changes = changes;
     this.#contents = contents;
   }
 
   static async of(outgoing: Outgoing): Promise<FileChangeSet> {
-    if (outgoing.bytes > MAX_HELD_BYTES) return new FileChangeSet(outgoing, undefined);
-    const contents = { created: record(), updated: record() };
-    for (const { change, path } of outgoing.entries) {
-      if (change !== "deleted") contents[change][path] = NOTHING; // in this order, whichever is read first
-    }
-    await forEach(outgoing.entries, READS_AT_ONCE, async (entry) => {
-      if (entry.change !== "deleted") contents[entry.change][entry.path] = await entry.read();
+    const contents = outgoing.bytes > MAX_HELD_BYTES ? undefined : { created: record(), updated: record() };
+    const deleted: string[] = [];
+    const changes = new Map<string, OutgoingChange>();
+    const entries = await mapped(outgoing.entries, (entry) => {
+      changes.set(entry.path, entry);
+      if (entry.change === "deleted") deleted.push(entry.path);
+      else if (contents !== undefined) contents[entry.change][entry.path] = NOTHING; // in this order, whichever is read first
+      return shown(entry);
     });
-    return new FileChangeSet(outgoing, contents);
+    if (contents !== undefined) {
+      const held = outgoing.entries.filter(({ change }) => change !== "deleted");
+      await forEach(held, READS_AT_ONCE, async (entry) => {
+        if (entry.change !== "deleted") contents[entry.change][entry.path] = await entry.read();
+      });
+    }
+    return new FileChangeSet(entries, deleted, changes, contents);
   }
 
   get created(): Contents {
@@ -60,6 +67,16 @@ export class FileChangeSet implements Contract {
     if (change !== undefined && change.change !== "deleted") return change.open();
     throw new HarnessFileError("FS_NOT_FOUND", `No such content among the changes (ENOENT): ${String(path)}`);
   }
+}
+
+function shown({ path, change, bytes, sha256, base }: OutgoingChange): Contract["entries"][number] {
+  return {
+    path,
+    change,
+    ...(bytes !== undefined && { bytes }),
+    ...(sha256 !== undefined && { sha256 }),
+    ...(base !== undefined && { base: { ...base } }),
+  };
 }
 
 /** Without a prototype: `constructor` and `__proto__` are only names. */

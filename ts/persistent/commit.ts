@@ -2,7 +2,8 @@
 import type { FsErrorCode, PersistentDirCommitResult } from "../../index.js";
 import { settled } from "../cancellation.js";
 import { HarnessFileError, unwrap } from "../errors.js";
-import type { NativeCommit, NativeDir } from "../native.js";
+import type { NativeChange, NativeCommit, NativeDir } from "../native.js";
+import { drained } from "../pace.js";
 import { type Counts, counted, named, noCounts } from "./counts.js";
 import { type Call, type Dir, type DirSession, whole } from "./dir.js";
 import { commitFailed } from "./failure.js";
@@ -107,11 +108,12 @@ class Commit {
       const commit = settled(await native.beginCommit(this.#wanted.paths, cancellation?.native), cancellation);
       if (commit === null) return undefined;
       try {
-        if (commit.entries.length > 0) {
-          await this.#tellStarted(commit);
-          await this.#transfer(commit, native.cursor, scope);
+        const entries = await drained((from) => commit.entries(from), same);
+        if (entries.length > 0) {
+          await this.#tellStarted(commit.id, entries);
+          await this.#transfer(commit, entries, native.cursor, scope);
         }
-        return this.#unsent(commit);
+        return await this.#unsent(commit);
       } catch (error) {
         if (!(error instanceof StoreChanged)) throw error;
         if (this.#attempts >= MAX_ATTEMPTS) throw this.#conflict(error);
@@ -127,9 +129,14 @@ class Commit {
     return native.mustLoad || ("store" in behind && behind.store.commitAll === undefined);
   }
 
-  async #transfer(commit: NativeCommit, cursor: string | null, scope: string): Promise<void> {
+  async #transfer(
+    commit: NativeCommit,
+    entries: readonly NativeChange[],
+    cursor: string | null,
+    scope: string,
+  ): Promise<void> {
     try {
-      await new Transfer(this.#session, this.#dir, this.#call, commit, this.#landed).run(cursor, scope);
+      await new Transfer(this.#session, this.#dir, this.#call, commit, entries, this.#landed).run(cursor, scope);
     } catch (error) {
       this.#noted = true;
       throw error;
@@ -149,7 +156,8 @@ class Commit {
     }
   }
 
-  #unsent({ refused }: NativeCommit): HarnessFileError | undefined {
+  async #unsent(commit: NativeCommit): Promise<HarnessFileError | undefined> {
+    const refused = await drained((from) => commit.refused(from), same);
     const [first] = refused;
     if (first === undefined) return undefined;
     const paths = refused.map(({ path }) => whole(this.#dir, path));
@@ -166,9 +174,9 @@ class Commit {
     return new HarnessFileError("FS_CONFLICT", message, { path: harnessDir, details: { paths }, cause });
   }
 
-  async #tellStarted({ id, entries }: NativeCommit): Promise<void> {
+  async #tellStarted(commitId: string, entries: readonly NativeChange[]): Promise<void> {
     const first = this.#sent === undefined;
-    this.#sent = { commitId: id, changeCounts: counted(entries) };
+    this.#sent = { commitId, changeCounts: counted(entries) };
     if (!first) return; // tried again: one commit to those who listen
     const fields = { ...this.#sent, changes: named(this.#dir, entries) };
     await tell(this.#session, this.#dir, this.#call, "harness.persistent_dir.commit.started", fields);
@@ -189,7 +197,11 @@ class Commit {
 
 /** Without any no callback is called. */
 async function hasWork(native: NativeDir): Promise<boolean> {
-  return unwrap(await native.pending()).length > 0 || unwrap(await native.conflicts()).length > 0;
+  return unwrap(await native.pending()) > 0 || unwrap(await native.conflicts()) > 0;
+}
+
+function same<T>(item: T): T {
+  return item;
 }
 
 /** The addon tells paths within the dir; the world knows them by the whole path. */

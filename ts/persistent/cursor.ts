@@ -1,21 +1,22 @@
 // The cursor of a store: any JSON value. It is kept as JSON text.
 import { HarnessFileError, describe } from "../errors.js";
+import { strict } from "../json/form.js";
+import { parsed } from "../json/parsed.js";
+import { statedText } from "../tools/inline-form.js";
 
-/** Without a cursor there is no text. */
-export function cursorText(cursor: unknown): string | null {
+const compact = { ...strict, compactFrom: 0 };
+
+/** Without a cursor there is no text. A large one is written in slices. */
+export async function cursorText(cursor: unknown): Promise<string | null> {
   if (cursor === undefined) return null;
-  let text: string | undefined;
-  let cause: unknown;
   try {
-    text = JSON.stringify(cursor);
-  } catch (error) {
-    cause = error;
+    return (await statedText(cursor, compact, Infinity)).bytes.toString();
+  } catch (cause) {
+    const message = `The cursor must be a value that JSON can hold, not ${describe(cursor)}`;
+    throw new HarnessFileError("FS_INVALID_OPTION", message, { cause });
   }
-  if (text !== undefined) return text;
-  const message = `The cursor must be a value that JSON can hold, not ${describe(cursor)}`;
-  throw new HarnessFileError("FS_INVALID_OPTION", message, cause === undefined ? {} : { cause });
 }
 
-export function parseCursor(text: string | null): unknown {
-  return text === null ? undefined : JSON.parse(text);
+export async function parseCursor(text: string | null): Promise<unknown> {
+  return text === null ? undefined : parsed(text);
 }

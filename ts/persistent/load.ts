@@ -1,7 +1,7 @@
 // Brings in what changed in a dir's store. What is uncommitted stays.
 import { settled } from "../cancellation.js";
 import type { NativeDir, NativeLoaded } from "../native.js";
-import { cursorText } from "./cursor.js";
+import { cursorText, parseCursor } from "./cursor.js";
 import { type Call, type Dir, type DirSession, contextOf } from "./dir.js";
 import { loadFailed } from "./failure.js";
 import { inside } from "./inside.js";
@@ -51,12 +51,12 @@ async function loadStore(
 ): Promise<NativeLoaded> {
   const { cancellation } = call;
   cancellation?.check();
-  const underWay = new LoadUnderWay(native, needed, session, cancellation);
+  const underWay = new LoadUnderWay(native, await parseCursor(native.cursor), needed, session, cancellation);
   try {
     const context = contextOf(session, dir, call);
     const running = inside(session.key, dir.harnessDir, () => store.load(context, underWay, scope));
     const { cursor } = await (cancellation === undefined ? running : Promise.race([running, cancellation.aborted]));
-    return await underWay.finish(cursorText(cursor));
+    return await underWay.finish(await cursorText(cursor));
   } catch (error) {
     await underWay.abort();
     cancellation?.check();

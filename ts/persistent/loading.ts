@@ -5,7 +5,6 @@ import { HarnessFileError, describe, toFileError, unwrap } from "../errors.js";
 import { Gate } from "../gate.js";
 import type { NativeDir, NativeLoad, NativeLoaded } from "../native.js";
 import { upload } from "../upload.js";
-import { parseCursor } from "./cursor.js";
 import type { DirSession } from "./dir.js";
 import type { Incoming, Listed, Loading } from "./store.js";
 
@@ -26,11 +25,12 @@ export class LoadUnderWay implements Loading {
 
   constructor(
     native: NativeDir,
+    cursor: unknown,
     needed: readonly string[],
     session: DirSession,
     cancellation: Cancellation | undefined,
   ) {
-    this.cursor = parseCursor(native.cursor);
+    this.cursor = cursor;
     this.needed = needed;
     this.#native = native;
     this.#session = session;

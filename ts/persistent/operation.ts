@@ -25,7 +25,7 @@ export async function withSource<R>(
   purpose: "load" | "commit",
   work: (native: NativeDir, scope: string) => Promise<R>,
 ): Promise<R> {
-  const source = sourceOf(session, dir, call, purpose === "commit");
+  const source = await sourceOf(session, dir, call, purpose === "commit");
   return opened(session, dir, call, source, (native) => work(native, source.scope ?? ""));
 }
 

@@ -2,12 +2,13 @@
 import { unwrap } from "../errors.js";
 import type { Gate } from "../gate.js";
 import type { Failure, NativeChange, NativeCommit, NativeRead } from "../native.js";
+import { mapped } from "../pace.js";
 import { readStream } from "../read-stream.js";
 import type { Outgoing, OutgoingChange } from "./store.js";
 
 /** The gate closes when the commit ends. */
-export function outgoing(commit: NativeCommit, gate: Gate): Outgoing {
-  return { entries: commit.entries.map((entry) => new Change(entry, commit, gate)), bytes: commit.bytes };
+export async function outgoing(entries: readonly NativeChange[], commit: NativeCommit, gate: Gate): Promise<Outgoing> {
+  return { entries: await mapped(entries, (entry) => new Change(entry, commit, gate)), bytes: commit.bytes };
 }
 
 class Change implements OutgoingChange {

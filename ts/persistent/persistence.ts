@@ -5,7 +5,8 @@ import * as check from "../check.js";
 import { HarnessFileError, isFailure, unwrap } from "../errors.js";
 import { FileData } from "../file-data.js";
 import { checkPath } from "../file-options.js";
-import type { NativeDir, NativePending } from "../native.js";
+import type { NativeConflict, NativeDir, NativePending } from "../native.js";
+import { Pace, drained, mapped } from "../pace.js";
 import type { SessionCore } from "../session-core.js";
 import { type Dir, relative, whole } from "./dir.js";
 import { refuseInside } from "./inside.js";
@@ -33,8 +34,7 @@ export function persistence(core: SessionCore): Persistence {
   return {
     pending: () =>
       perform("pending", none, async () => {
-        const found = await Promise.all(session.dirs.map((dir) => pendingIn(dirs, dir)));
-        return byAge(found.flat());
+        return byAge(await Promise.all(session.dirs.map((dir) => pendingIn(dirs, dir))));
       }),
 
     commit: (options) =>
@@ -99,19 +99,24 @@ export function persistence(core: SessionCore): Persistence {
   }
 
   async function conflictsIn(dir: Dir): Promise<PersistenceConflict[]> {
-    const found = await open(dir, async (native) => unwrap(await native.conflicts()));
-    return found.map(({ path, base, ours, theirs }) => {
+    const found = await open(dir, async (native) => {
+      unwrap(await native.conflicts());
+      return drained(() => native.takeConflicts(), conflict);
+    });
+    return found;
+
+    function conflict({ path, base, ours, theirs }: NativeConflict): PersistenceConflict {
       const readTheirs = (): ReturnType<PersistenceConflict["readTheirs"]> =>
         perform("readTheirs", none, async () => {
           const data = await open(dir, async (native) => unwrap(await native.readTheirs(path)));
           return data === null ? undefined : new FileData({ ...data, path: whole(dir, path) });
         });
-      const conflict: PersistenceConflict = { harnessDir: dir.harnessDir, path: whole(dir, path), readTheirs };
-      if (base !== undefined) conflict.base = base;
-      if (ours !== undefined) conflict.ours = ours;
-      if (theirs !== undefined) conflict.theirs = theirs;
-      return conflict;
-    });
+      const told: PersistenceConflict = { harnessDir: dir.harnessDir, path: whole(dir, path), readTheirs };
+      if (base !== undefined) told.base = base;
+      if (ours !== undefined) told.ours = ours;
+      if (theirs !== undefined) told.theirs = theirs;
+      return told;
+    }
   }
 }
 
@@ -144,29 +149,53 @@ function declared(dirs: readonly Dir[], names: readonly string[]): Dir[] {
   return dirs.filter(({ harnessDir }) => names.includes(harnessDir));
 }
 
-/** Oldest first, then by the bytes of the path, as listings are. */
-function byAge(changes: readonly PendingChange[]): PendingChange[] {
-  const keyed = changes.map((change) => ({ change, at: change.since.getTime(), path: Buffer.from(change.path) }));
-  return keyed.sort((a, b) => a.at - b.at || Buffer.compare(a.path, b.path)).map(({ change }) => change);
+/** Oldest first, then by the bytes of the path, as listings are; so is each of the lists. */
+async function byAge(lists: readonly PendingChange[][]): Promise<PendingChange[]> {
+  const some = lists.filter(({ length }) => length > 0);
+  let merged = some.pop() ?? [];
+  for (const list of some) merged = await merge(merged, list);
+  return merged;
+}
+
+async function merge(one: readonly PendingChange[], other: readonly PendingChange[]): Promise<PendingChange[]> {
+  const all: PendingChange[] = [];
+  const pace = new Pace();
+  for (let a = 0, b = 0; ;) {
+    const [left, right] = [one[a], other[b]];
+    if (left === undefined || right === undefined) return [...all, ...one.slice(a), ...other.slice(b)];
+    if (isBefore(left, right)) a++;
+    else b++;
+    all.push(isBefore(left, right) ? left : right);
+    if (pace.due()) await pace.turn();
+  }
+}
+
+function isBefore(one: PendingChange, other: PendingChange): boolean {
+  const later = one.since.getTime() - other.since.getTime();
+  return later === 0 ? Buffer.compare(Buffer.from(one.path), Buffer.from(other.path)) < 0 : later < 0;
 }
 
 async function pendingIn(dirs: SessionDirs, dir: Dir): Promise<PendingChange[]> {
   const call = dirs.hostCall(undefined);
-  const look = (): Promise<{ fresh: boolean; found: NativePending[] }> =>
-    withCheckout(dirs.session, dir, call, async (native) => ({
-      fresh: native.neverLoaded,
-      found: unwrap(await native.pending()),
-    }));
+  const look = (): Promise<{ fresh: boolean; found: PendingChange[] }> =>
+    withCheckout(dirs.session, dir, call, async (native) => {
+      unwrap(await native.pending());
+      const found = await drained(
+        () => native.takePending(),
+        (change) => pendingChange(dir, change),
+      );
+      return { fresh: native.neverLoaded, found };
+    });
   const { fresh, found } = await look();
-  if (!fresh || found.length === 0) return found.map((change) => pendingChange(dir, change));
+  if (!fresh || found.length === 0) return found;
   // Files in a checkout whose base is lost: only the store can tell which of them are changes.
   try {
     await dirs.load(dir, call);
   } catch (error) {
     const { code, message } = error as HarnessFileError;
-    return found.map((change) => pendingChange(dir, { ...change, errorCode: code, errorMessage: message }));
+    return mapped(found, (change) => ({ ...change, lastError: { code, message } }));
   }
-  return (await look()).found.map((change) => pendingChange(dir, change));
+  return (await look()).found;
 }
 
 function pendingChange(dir: Dir, native: NativePending): PendingChange {

@@ -2,32 +2,46 @@
 import { createHash } from "node:crypto";
 import { ignore } from "../cancellation.js";
 import { HarnessFileError, describe } from "../errors.js";
+import { type Form, strict } from "../json/form.js";
+import { JsonText } from "../json/json-text.js";
+import { Pace } from "../pace.js";
+import { Batch, type Filled } from "../source/batch.js";
 
 const MAX_LENGTH = 1024;
 
-/** Of the JSON with sorted keys, so that the order in which a body was put together does not count. */
-export function defaultScope(extraBody: unknown): string {
+/** Of the JSON with sorted keys, so that the order in which a body was put together does not count. In slices. */
+export async function defaultScope(extraBody: unknown): Promise<string> {
   if (extraBody === undefined) return "";
-  let json: string | undefined;
+  const hash = createHash("sha256");
+  const [text, batch, pace] = [new JsonText(extraBody, sorted), new Batch(), new Pace()];
   try {
-    json = JSON.stringify(extraBody, sorted);
+    for (let filled: Filled = "pause"; filled !== "end";) {
+      batch.length = 0;
+      filled = text.into(batch);
+      hash.update(batch.filled);
+      if (pace.dueNow()) await pace.turn();
+    }
   } catch (cause) {
     throw noScope(cause);
   }
-  if (json === undefined) throw noScope();
-  return createHash("sha256").update(json).digest("hex");
+  return hash.digest("hex");
 }
 
-function sorted(_key: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  const copy = Object.create(null) as Record<string, unknown>;
-  for (const key of Object.keys(value).sort()) copy[key] = (value as Record<string, unknown>)[key];
-  return copy;
-}
+const sorted: Form = {
+  ...strict,
+  compactFrom: 0,
+  settle(value, key) {
+    const settled = strict.settle(value, key);
+    if (typeof settled !== "object" || settled === null || Array.isArray(settled)) return settled;
+    const copy = Object.create(null) as Record<string, unknown>;
+    for (const name of Object.keys(settled).sort()) copy[name] = (settled as Record<string, unknown>)[name];
+    return copy;
+  },
+};
 
-function noScope(cause?: unknown): HarnessFileError {
+function noScope(cause: unknown): HarnessFileError {
   const message = "extraBody has no JSON to tell one store from another by. Give the dir a `scope`";
-  return new HarnessFileError("FS_INVALID_OPTION", message, cause === undefined ? {} : { cause });
+  return new HarnessFileError("FS_INVALID_OPTION", message, { cause });
 }
 
 export function checkScope(scope: unknown): string {

@@ -17,15 +17,15 @@ export function fixedSource(sourceDir: SourceDir): NativeLocalSource | undefined
 }
 
 /** `exclusive`: to commit; loads share a source. */
-export function sourceOf(
+export async function sourceOf(
   session: DirSession,
   { index, behind }: Dir,
   { extraBody }: Call,
   exclusive: boolean,
-): NativeSource {
+): Promise<NativeSource> {
   try {
     if ("store" in behind) {
-      return { exclusive, scope: behind.store.scope({ ...given(extraBody), sessionId: session.native.id }) };
+      return { exclusive, scope: await behind.store.scope({ ...given(extraBody), sessionId: session.native.id }) };
     }
     const others = session.dirs.filter((other) => other.index !== index).map((other) => otherSource(other, extraBody));
     return {

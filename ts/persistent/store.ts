@@ -24,7 +24,7 @@ export interface Store {
    * Names what is behind the dir, in at most 1,024 characters: a change is only sent to the scope it was loaded from. Asked for once for
    * each load or commit, which is told the answer: asked again, a function of the developer's might give another one.
    */
-  scope(ctx: ScopeContext): string;
+  scope(ctx: ScopeContext): string | Promise<string>;
   /** Gives the cursor, any JSON value. */
   load(ctx: LoadContext, loading: Loading, scope: string): Promise<{ cursor?: unknown }>;
   /** Applies all changes or none. `versions`: of the files as they are now, where known. */

@@ -29,17 +29,26 @@ export class Transfer {
   readonly #dir: Dir;
   readonly #call: Call;
   readonly #commit: NativeCommit;
+  readonly #entries: readonly NativeChange[];
   readonly #landed: Counts;
   readonly #gate = new Gate("The commit has ended.");
   /** Something may have landed though the store did not say so. */
   #unknown = false;
 
   /** `landed` is counted up. */
-  constructor(session: DirSession, dir: Dir, call: Call, commit: NativeCommit, landed: Counts) {
+  constructor(
+    session: DirSession,
+    dir: Dir,
+    call: Call,
+    commit: NativeCommit,
+    entries: readonly NativeChange[],
+    landed: Counts,
+  ) {
     this.#session = session;
     this.#dir = dir;
     this.#call = call;
     this.#commit = commit;
+    this.#entries = entries;
     this.#landed = landed;
   }
 
@@ -82,17 +91,18 @@ export class Transfer {
   async #apply(): Promise<void> {
     this.#unknown = true;
     settled(await this.#commit.apply(this.#cancellation?.native), this.#cancellation);
-    this.#count(this.#commit.entries);
+    this.#count(this.#entries);
   }
 
   async #commitAll(store: Store, cursor: string | null, scope: string): Promise<void> {
-    const changes = outgoing(this.#commit, this.#gate);
-    const done = await this.#asking(async () => store.commitAll?.(this.#context(cursor), changes, scope));
+    const changes = await outgoing(this.#entries, this.#commit, this.#gate);
+    const context = await this.#context(cursor);
+    const done = await this.#asking(async () => store.commitAll?.(context, changes, scope));
     const versions = [...(done?.versions ?? [])];
     let text: string | null = null;
     let unfit: unknown;
     try {
-      text = cursorText(done?.cursor);
+      text = await cursorText(done?.cursor);
     } catch (error) {
       unfit = error; // told, once it is noted that the changes have landed
     }
@@ -104,14 +114,14 @@ export class Transfer {
     );
     if ("failure" in Object(noted)) this.#unknown = true;
     unwrap(noted);
-    this.#count(this.#commit.entries);
+    this.#count(this.#entries);
     if (unfit !== undefined) throw unfitCursor(this.#dir, unfit);
   }
 
   /** Deletions first: a file may have become a folder. */
   async #sendEach(store: Store, cursor: string | null, scope: string): Promise<void> {
-    const { entries } = outgoing(this.#commit, this.#gate);
-    const context = this.#context(cursor);
+    const { entries } = await outgoing(this.#entries, this.#commit, this.#gate);
+    const context = await this.#context(cursor);
     const send = async (change: OutgoingChange): Promise<void> => {
       this.#cancellation?.check();
       const done = await this.#asking(async () => store.send?.(context, change, scope));
@@ -135,8 +145,8 @@ export class Transfer {
     }
   }
 
-  #context(cursor: string | null): CommitContext {
-    const known = parseCursor(cursor);
+  async #context(cursor: string | null): Promise<CommitContext> {
+    const known = await parseCursor(cursor);
     return {
       ...contextOf(this.#session, this.#dir, this.#call),
       commitId: this.#commit.id,

@@ -1,9 +1,9 @@
 // pi's file operations over a session.
-import type { FileWriter, HarnessSession } from "../../index.js";
+import type { HarnessSession } from "../../index.js";
 import type { PiFileInfo, PiFiles } from "../../pi.js";
 import * as check from "../check.js";
 import { HarnessFileError } from "../errors.js";
-import { Access } from "../file-system/access.js";
+import { Access, filesOf } from "../file-system/access.js";
 import { missing } from "../file-system/codes.js";
 import { WORKING_FOLDER, sessionPath } from "../file-system/session-path.js";
 import { append } from "./append.js";
@@ -18,7 +18,7 @@ type Signal = { signal?: AbortSignal };
 type Work<T> = (path: string, signal: Signal) => Promise<T>;
 
 export function piExecutionFiles(session: HarnessSession<any>): PiFiles {
-  const files = (session as Partial<HarnessSession<any>> | undefined)?.files as FileWriter;
+  const files = filesOf(session);
   const access = new Access(files);
   const temporary = new Temporary(access);
 

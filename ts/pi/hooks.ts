@@ -2,7 +2,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { HarnessToolContext } from "../../index.js";
 import { HarnessFileError } from "../errors.js";
-import { Access } from "../file-system/access.js";
+import { Access, filesOf } from "../file-system/access.js";
 import { missing } from "../file-system/codes.js";
 import { readBeforeWrite } from "../file-system/read-before-write.js";
 import { sessionPath } from "../file-system/session-path.js";
@@ -38,7 +38,7 @@ class Hooks {
 
   constructor(context: HarnessToolContext<any>) {
     this.#context = context;
-    this.#access = new Access((context as Partial<typeof context> | undefined)?.files as typeof context.files);
+    this.#access = new Access(filesOf(context));
     const { core, writer } = this.#access;
     this.#offload = new Offload(core, writer, core.offload || DEFAULTS);
   }

@@ -2,7 +2,7 @@
 import type { FileContent, HarnessSession } from "../../index.js";
 import * as check from "../check.js";
 import { HarnessFileError } from "../errors.js";
-import { Access } from "../file-system/access.js";
+import { Access, filesOf } from "../file-system/access.js";
 import { missing } from "../file-system/codes.js";
 import { WORKING_FOLDER, sessionPath } from "../file-system/session-path.js";
 import { encoded, decoded } from "./encodings.js";
@@ -19,16 +19,18 @@ const DESCRIPTION = [
 ].join(" ");
 
 export function sandboxFiles(session: HarnessSession<any>): any {
-  const files = (session as Partial<HarnessSession<any>> | undefined)?.files as HarnessSession<any>["files"];
+  const files = filesOf(session);
   const access = new Access(files);
 
   const read = async (given: Given): Promise<Uint8Array | undefined> =>
     (await missing(files.read(pathOf(given), signalOf(given))))?.content;
   const write = async (
-    given: Given & { content: FileContent },
-    content: FileContent = given.content,
+    given: Given,
+    contentOf = (content: unknown, _encoding: unknown): FileContent => content as FileContent,
   ): Promise<void> => {
-    await files.write(pathOf(given), content, signalOf(given));
+    const path = pathOf(given);
+    const content = check.readOptions(given, (each) => contentOf(each["content"], each["encoding"]));
+    await files.write(path, content, signalOf(given));
   };
 
   return {
@@ -43,8 +45,7 @@ export function sandboxFiles(session: HarnessSession<any>): any {
 
     writeFile: async (given: Given & { content: ReadableStream<Uint8Array> }) => write(given),
     writeBinaryFile: async (given: Given & { content: Uint8Array }) => write(given),
-    writeTextFile: async (given: Given & { content: string; encoding?: string }) =>
-      write(given, encoded(given.content, given.encoding)),
+    writeTextFile: async (given: Given & { content: string; encoding?: string }) => write(given, encoded),
 
     stat: async (given: Given) => {
       const found = await missing(access.version(pathOf(given), true));

@@ -88,10 +88,11 @@ struct Places {
     count: usize,
 }
 
-/// Of a single place others are looked for too, also ones that overlap it: then it is not clear which is meant.
+/// Of a single place others are looked for too, also ones that overlap it: then it is not clear which is meant. Only the first
+/// ones may overlap: a text that repeats itself would be compared in full at each of its bytes.
 fn literal(text: &str, edit: &Edit) -> Places {
     let (finder, length) = (Finder::new(&edit.old), edit.old.len());
-    let (most, step) = if edit.replace_all { (MAX_REPLACEMENTS, length) } else { (SHOWN_LINES + 1, 1) };
+    let most = if edit.replace_all { MAX_REPLACEMENTS } else { SHOWN_LINES + 1 };
     let mut places = Places::default();
     let mut from = 0;
     while let Some(at) = finder.find(&text.as_bytes()[from..]) {
@@ -99,7 +100,7 @@ fn literal(text: &str, edit: &Edit) -> Places {
         if places.first.len() < most {
             places.first.push((from + at, from + at + length));
         }
-        from += at + step;
+        from += at + if edit.replace_all || places.count > most { length } else { 1 };
     }
     places
 }
@@ -205,9 +206,10 @@ fn ambiguous(text: &str, edit: &Edit, places: &Places, mapped: bool, path: &Harn
     // Places that overlap are more than what a replacement of all would change.
     let overlap = places.first.windows(2).any(|pair| pair[1].0 < pair[0].1);
     let how = if overlap { ", some of them overlapping" } else { "" };
+    let least = if overlap && places.count > places.first.len() { "at least " } else { "" };
     let mapped = if mapped { " (whatever the line ends)" } else { "" };
     let message = format!(
-        "{which} the text to replace is there {} times{mapped}{how}, at lines {}{more} of {path}. \
+        "{which} the text to replace is there {least}{} times{mapped}{how}, at lines {}{more} of {path}. \
          Give more of the text around the one you mean, or replace all. It begins with: {}",
         places.count,
         lines.join(", "),

@@ -56,6 +56,17 @@ fn what_becomes_of_a_text() {
 }
 
 #[test]
+fn a_text_that_repeats_itself_takes_no_longer_than_another() {
+    let open = open();
+    let (text, old) = ("x".repeat(8 << 20), "x".repeat(4 << 20)); // four million places, each four million bytes long
+    open.put("a", text.as_bytes());
+    let error = run(&open, vec![edit(&old, "y")]).expect_err("ambiguous");
+    assert_eq!(error.code, Code::AmbiguousEdit);
+    assert!(error.to_string().contains("at least"), "{error}");
+    assert_eq!(run(&open, vec![Edit { replace_all: true, ..edit(&old, "y") }]).expect("all").replacements, 2);
+}
+
+#[test]
 fn refusals() {
     let table: [(&[u8], Vec<Edit>, Code, &str); 15] = [
         (b"a", vec![], Code::InvalidOption, "no edits"),

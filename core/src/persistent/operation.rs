@@ -191,7 +191,9 @@ impl Operation {
             let error = error.or_else(|| row.error.clone());
             Some(Pending { path: path.clone(), change, ours: row.ours(), since, attempts: row.attempts, error })
         });
-        Ok(list.collect())
+        let mut list: Vec<Pending> = list.collect();
+        list.sort_by_key(|pending| pending.since); // those of one moment stay in the order of their paths
+        Ok(list)
     }
 
     /// Stages what is pending, or of that what is at or below `paths`. `None`: nothing is.
