@@ -718,6 +718,15 @@ test("folders are entered once, however they are listed", async (t) => {
   );
 });
 
+test("folders without end: the load fails when no file can lie in them any more", { timeout: 20_000 }, async (t) => {
+  let isEndless = false;
+  const list = async ({ path }) => (isEndless ? [{ path: path === "" ? "again" : `${path}/again`, kind: "directory" }] : []);
+  const h = await withDirs(t, [customDir({ harnessDir: DIR, list, read: nothing, write: nothing, delete: nothing })]);
+  await inTurn(h.main);
+  isEndless = true;
+  await rejectsWith(h.main.beginTurn(), "FS_LOAD_FAILED");
+});
+
 test("a path that is listed as a file and as a directory: the load fails, and hides nothing", async (t) => {
   const versions = { top: [{ path: "a/b.txt", kind: "file" }] };
   const list = async ({ path }) => (path === "" ? versions.top : [{ path: "a/b.txt", kind: "file" }]);

@@ -10,6 +10,8 @@ import { checkScope, defaultScope } from "./scope.js";
 import type { CommitContext, Incoming, Loading, OutgoingChange, ScopeContext, Store } from "./store.js";
 
 const READS_AT_ONCE = 8;
+/** Of any path, with the dir's own. */
+const MAX_DEPTH = 128;
 
 interface FileCallbacks {
   readonly scope?: Callback;
@@ -97,10 +99,11 @@ function listedEntry(entry: unknown): Entry & { kind: Kind } {
   return { path, kind, version };
 }
 
-/** Files are checked where they are taken; a folder is only entered. */
+/** Files are checked where they are taken; a folder is only entered. One in which no file can lie any more may have no end. */
 function folderPath(path: string): string {
   const trimmed = path.replace(/\/$/, "");
-  const isPath = trimmed.split("/").every((segment) => !["", ".", ".."].includes(segment));
+  const segments = trimmed.split("/");
+  const isPath = segments.length < MAX_DEPTH && segments.every((segment) => !["", ".", ".."].includes(segment));
   if (!isPath || /[\\\u0000-\u001f\u007f-\u009f]/.test(path)) throw noPath(path);
   return trimmed;
 }

@@ -1,7 +1,7 @@
 //! Sending uncommitted changes: what is sent is a copy, staged and hashed in one pass, and noted before it goes
 //! (STORAGE, "Commit").
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
 
@@ -109,12 +109,7 @@ impl Checkout {
             self.save_rows()?;
             return Err(conflict_error(&self.name, &conflicts));
         }
-        let pending: Vec<String> = self
-            .rows
-            .iter()
-            .filter(|(path, row)| row.since.is_some() && covers(paths, path))
-            .map(|(path, _)| path.clone())
-            .collect();
+        let pending = self.pending_of(paths);
         if pending.is_empty() {
             self.save_rows()?;
             return Ok(None);
@@ -151,6 +146,24 @@ impl Checkout {
         }
         self.save(true)?;
         Ok(Some(commit))
+    }
+
+    /// What is pending at or below `paths`, with the deletions that make room for it: the store must never hold a file where
+    /// it is to hold a folder.
+    fn pending_of(&self, paths: Option<&[String]>) -> BTreeSet<String> {
+        let mut pending = BTreeSet::new();
+        for (path, row) in self.rows.iter().filter(|(path, row)| row.since.is_some() && covers(paths, path)) {
+            pending.insert(path.clone());
+            if row.seen.is_none() {
+                continue;
+            }
+            let above = path.match_indices('/').map(|(at, _)| &path[..at]);
+            let is_deleted = |above: &&str| {
+                self.rows.get(*above).is_some_and(|row| row.since.is_some() && row.seen.is_none() && row.base.is_some())
+            };
+            pending.extend(above.filter(is_deleted).map(str::to_owned));
+        }
+        pending
     }
 
     /// Stages one change. Inside: why it cannot be sent.

@@ -136,9 +136,13 @@ impl Checkout {
         for above in above.collect::<Vec<_>>() {
             let below = format!("{above}/");
             let mut rows = self.rows.range(below.clone()..).take_while(|(other, _)| other.starts_with(&below));
-            if !rows.any(|(_, row)| row.is_blocked()) && self.rows.get(&above).is_some_and(Row::is_conflict) {
-                let base = self.rows.get(&above).and_then(|row| row.base.clone());
-                self.row_mut(&above).advance(base, now);
+            // One that the store has changed or deleted itself is a conflict in its own right.
+            let with_folder =
+                |row: &Row| row.base.is_none() && row.theirs.as_ref().is_some_and(|theirs| theirs.held.is_none());
+            if !rows.any(|(_, row)| row.is_blocked())
+                && self.rows.get(&above).is_some_and(|row| row.is_conflict() && with_folder(row))
+            {
+                self.row_mut(&above).advance(None, now);
             }
         }
     }

@@ -168,6 +168,21 @@ export function cases(it) {
     assertHolds(store.read(), { "host.txt": '{\n  "by": "the host"\n}', "pending.txt": "left" });
   });
 
+  it("a host write below a file that is pending as deleted takes its deletion along", async (t, h, store) => {
+    for (const name of ["x", "other"]) store.write(name, "base");
+    await leavePending(h.main, async (files) => {
+      await files.remove(at("x"));
+      await files.write(at("x/left.txt"), "left");
+      await files.remove(at("other"));
+    });
+    assertHolds(store.read(), { x: "base", other: "base" });
+    await h.files.write(at("x/sent.txt"), "sent");
+    assertHolds(store.read(), { "x/sent.txt": "sent", other: "base" });
+    assert.deepEqual(await pendingOf(h.main), ["deleted other", "created x/left.txt"]);
+    assertLanded((await inTurn(h.main)).persistence, { created: 1, deleted: 1 });
+    assertHolds(store.read(), { "x/sent.txt": "sent", "x/left.txt": "left" });
+  });
+
   it("a recursive remove of the host deletes what is below, in the store too", async (t, h, store) => {
     for (const name of ["tree/a", "tree/b/c", "z"]) store.write(name, name);
     await h.files.remove(at("tree"), { recursive: true });

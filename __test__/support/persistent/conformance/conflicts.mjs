@@ -229,6 +229,29 @@ export function cases(it) {
     assert.deepEqual(await pendingOf(h.main), []);
   });
 
+  it("file against folder: still a conflict when the folder has become a file", async (t, h, store) => {
+    await leavePending(h.main, (files) => files.write(at("x"), "ours"));
+    store.write("x/a.txt", "in their folder");
+    assertFailed((await inTurn(h.main)).persistence, "FS_CONFLICT");
+    store.remove("x/a.txt");
+    store.write("x", "theirs");
+    assertFailed((await inTurn(h.main)).persistence, "FS_CONFLICT");
+    assert.deepEqual(await conflictsOf(h.main, TEXTS), { x: "-|ours|theirs" });
+    assertHolds(store.read(), { x: "theirs" });
+  });
+
+  it("file against folder: still a conflict when the folder has gone, and our file was deleted with it", async (t, h, store) => {
+    store.write("x", "base");
+    await leavePending(h.main, (files) => files.write(at("x"), "ours"));
+    store.remove("x");
+    store.write("x/a.txt", "in their folder");
+    assertFailed((await inTurn(h.main)).persistence, "FS_CONFLICT");
+    store.remove("x/a.txt");
+    assertFailed((await inTurn(h.main)).persistence, "FS_CONFLICT");
+    assert.deepEqual(await conflictsOf(h.main, TEXTS), { x: "base|ours|-" });
+    assertHolds(store.read(), {});
+  });
+
   it("a side that cannot be taken yet leaves the conflict as it was", async (t, h, store) => {
     store.write("x/a.txt", "base");
     await leavePending(h.main, (files) => files.remove(at("x"), { recursive: true }));
