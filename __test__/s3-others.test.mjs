@@ -30,6 +30,22 @@ test("what we write are plain objects, with their sha256 and media type", async 
   assertHolds(store.read(), { "notes/a.md": "# a", empty: "" });
 });
 
+test("a media type that no request can carry keeps no content from going", async (t) => {
+  const store = await newS3Store()(t);
+  if (store === undefined) return;
+  const h = await withStore(t, store);
+  const finished = await inTurn(h.main, async (files) => {
+    await files.write(at("small"), "small", { mediaType: "日本/語" });
+    await files.write(at("latin"), "latin", { mediaType: "text/plain; title=été" });
+    await files.write(at("large"), Buffer.alloc(9 << 20), { mediaType: "video/🎬" });
+    await files.write(at("plain"), "plain", { mediaType: "text/plain; title=summer" });
+  });
+  assertLanded(finished.persistence, { created: 4 });
+  const typeOf = (name) => store.outside.head(store.key(name)).contentType;
+  for (const name of ["small", "latin", "large"]) assert.match(typeOf(name), /^[\u0020-\u007e]*$/, name);
+  assert.equal(typeOf("plain"), "text/plain; title=summer");
+});
+
 test("what another client changes is there at the next turn", async (t) => {
   const store = await newS3Store()(t);
   if (store === undefined) return;

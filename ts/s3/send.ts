@@ -60,10 +60,13 @@ async function put(target: Target, change: OutgoingChange, ifHeld: Condition): P
   });
 }
 
-/** What an object says of its content. */
+/** A header can hold it, by any client. */
+const PLAIN = /^[\u0020-\u007e]+$/;
+
+/** What an object says of its content. A media type that no request can carry is left out: the content goes all the same. */
 function about({ sha256, mediaType }: OutgoingChange): { ContentType?: string; Metadata?: Record<string, string> } {
   return {
-    ...(mediaType !== undefined && { ContentType: mediaType }),
+    ...(mediaType !== undefined && PLAIN.test(mediaType) && { ContentType: mediaType }),
     ...(sha256 !== undefined && { Metadata: { sha256 } }),
   };
 }
