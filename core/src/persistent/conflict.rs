@@ -9,7 +9,7 @@ use rustix::fs::{self, AtFlags, Dir, Mode, OFlags};
 use super::batch::Batch;
 use super::checkout::Checkout;
 use super::place::Placed;
-use super::row::{Held, TheirState, Theirs};
+use super::row::{Held, Row, TheirState, Theirs};
 use super::scan::{Looked, Odd};
 use crate::cancel::Cancel;
 use crate::clock::now_millis;
@@ -75,6 +75,10 @@ impl Checkout {
         }))
     }
 
+    fn is_in_conflict(&self, path: &str) -> bool {
+        self.rows.get(path).is_some_and(Row::is_conflict)
+    }
+
     fn theirs(&self, path: &str) -> Result<Theirs> {
         let row = self.rows.get(path).filter(|row| row.is_conflict());
         row.and_then(|row| row.theirs.clone()).ok_or_else(|| {
@@ -85,6 +89,14 @@ impl Checkout {
 
     /// Decides a conflict. That of a file against a folder is decided for all that is in the folder.
     pub(crate) fn resolve(&mut self, path: &str, side: Side, cancel: &Cancel) -> Result<()> {
+        let listed = self.is_in_conflict(path);
+        self.scan(cancel)?;
+        if listed && !self.is_in_conflict(path) {
+            // Such as a merge that came out as theirs: both sides hold the same by now, and nothing is left to decide.
+            self.save(true)?;
+            sweep(self);
+            return Ok(());
+        }
         let theirs = self.theirs(path)?;
         let below = format!("{path}/");
         let blocked: Vec<(String, Option<Held>)> = self

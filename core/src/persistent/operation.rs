@@ -274,7 +274,6 @@ impl Operation {
 
     /// Decides a conflict.
     pub fn resolve(&mut self, path: &str, side: Side, cancel: &Cancel) -> Result<()> {
-        self.checkout.scan(cancel)?;
         self.checkout.resolve(path, side, cancel).inspect_err(|_| drop(self.reopen()))
     }
 

@@ -141,6 +141,21 @@ export function cases(it) {
     assert.equal(store.read().get("notes.md").toString(), "merged by the agent");
   });
 
+  for (const side of ["ours", "theirs"]) {
+    it(`a merge that comes out as what the store holds can be resolved as ${side}`, async (t, h, store) => {
+      await diverge(h, store, KINDS["changed against changed"]);
+      assertFailed((await inTurn(h.main)).persistence, "FS_CONFLICT");
+      const turn = await h.main.beginTurn();
+      await turn.files.write(at("notes.md"), "theirs");
+      await h.persistence.resolve(at("notes.md"), side);
+      assert.deepEqual(await h.persistence.conflicts(), []);
+      assert.deepEqual(await pendingOf(h.main), ["created other.txt"]);
+      await rejectsWith(h.persistence.resolve(at("notes.md"), side), "FS_NOT_FOUND");
+      assertLanded((await finish(turn)).persistence, { created: 1 });
+      assertHolds(store.read(), { "kept.txt": "kept", "notes.md": "theirs", "other.txt": "other" });
+    });
+  }
+
   it("file against folder: ours is a file", async (t, h, store) => {
     store.write("kept.txt", "kept");
     await leavePending(h.main, (files) => files.write(at("x"), "ours"));
