@@ -89,7 +89,10 @@ test("no commands; paths that leave are refused; a signal ends a call", async (t
   await rejectsWith(sandbox.spawn({ command: "ls" }), "FS_INVALID_OPTION");
   await rejectsWith(sandbox.readTextFile({ path: "/etc/passwd" }), "FS_SANDBOX_DENIED");
   await rejectsWith(sandbox.writeTextFile({ path: "../x", content: "" }), "FS_INVALID_PATH");
-  await rejectsWith(sandbox.writeTextFile({ path: "x", content: "", abortSignal: AbortSignal.abort() }), "FS_ABORTED");
+  const abortSignal = AbortSignal.abort();
+  await rejectsWith(sandbox.writeTextFile({ path: "x", content: "", abortSignal }), "FS_ABORTED");
+  for (const name of ["readFile", "readBinaryFile", "readTextFile", "stat", "listDirectory", "deleteFile"])
+    await rejectsWith(sandbox[name]({ path: "x", abortSignal }), "FS_ABORTED");
 });
 
 test("AI SDK 7 hands it to tools", async (t) => {

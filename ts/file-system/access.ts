@@ -103,8 +103,8 @@ export class Access {
     });
   }
 
-  version(path: string, follow: boolean): Promise<NativeVersioned> {
-    return this.call("stat", path, undefined, (native, checked) => native.version(checked, follow));
+  version(path: string, follow: boolean, signal?: AbortSignal): Promise<NativeVersioned> {
+    return this.call("stat", path, signal, (native, checked) => native.version(checked, follow));
   }
 
   write(

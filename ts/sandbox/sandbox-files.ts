@@ -48,7 +48,7 @@ export function sandboxFiles(session: HarnessSession<any>): any {
     writeTextFile: async (given: Given & { content: string; encoding?: string }) => write(given, encoded),
 
     stat: async (given: Given) => {
-      const found = await missing(access.version(pathOf(given), true));
+      const found = await missing(access.version(pathOf(given), true, signalOf(given).signal));
       if (found === undefined) return null;
       return { type: found.kind === "symlink" ? "other" : found.kind, size: found.bytes ?? 0 };
     },
