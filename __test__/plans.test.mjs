@@ -51,7 +51,10 @@ test("the list is there after a restart, and follows a file that a person change
   const again = await h.host.sessions.getOrCreate({ id: "test" });
   assert.deepEqual(await call(t, again, fileTools(), {}), TODOS);
   const file = path.join(h.roots.session, "plans/test.md");
-  fs.writeFileSync(file, fs.readFileSync(file, "utf8").replace("- [ ] test", "- [x] test\nnot an item\n- [?] neither"));
+  fs.writeFileSync(
+    file,
+    fs.readFileSync(file, "utf8").replace("- [ ] test", "  * [X] test\nnot an item\n- [?] neither"),
+  );
   assert.deepEqual(
     await call(t, again, fileTools(), {}),
     TODOS.map((todo) => (todo.content === "test" ? { ...todo, status: "completed" } : todo)),

@@ -17,13 +17,13 @@ export function planFile(sessionId: string, updated: Date, todos: readonly Todo[
   return [...head, "", TASKS, "", ...lines, ""].join("\n");
 }
 
-/** The items in a plan file, also one that was changed by hand; what is no item is passed over. */
+/** The items in a plan file, also one that was changed by hand, as editors write them; what is no item is passed over. */
 export function todosIn(file: string): Todo[] {
   const todos: Todo[] = [];
   for (const [, marker = "", text = ""] of file
     .slice(Math.max(0, file.indexOf(TASKS)))
-    .matchAll(/^- \[([ >x-])\] (.+)$/gm)) {
-    const status = STATUS_OF.get(marker);
+    .matchAll(/^[ \t]*[-*+] \[([ >xX-])\] (.+)$/gm)) {
+    const status = STATUS_OF.get(marker.toLowerCase());
     if (status === undefined || todos.length === MAX_TODOS) continue;
     todos.push({ content: fromOneLine(text).slice(0, MAX_CONTENT_LENGTH).toWellFormed(), status });
   }
