@@ -6,21 +6,25 @@ use std::time::Duration;
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
-use super::signs::{Sign, pattern, signs};
+use super::constants::{Constants, longest_text};
+use super::shape::{Shape, is_flat};
+use super::signs::{Sign, signs};
 use super::tree::Tree;
 use crate::error::{Code, Error, Result};
 use crate::path::HarnessPath;
 
 /// Longest query, in bytes.
 const MAX_BYTES: usize = 4_096;
-/// Filters within filters: the parser takes twice as long with each.
-const MAX_BRACKETS: usize = 6;
-/// Parentheses within parentheses.
-const MAX_PARENTHESES: usize = 32;
 /// About a second or two.
 const MAX_STEPS: f64 = 5e7;
 /// All uses of a regular expression on one value together.
 const MAX_MATCHING: Duration = Duration::from_secs(5);
+/// What the largest regular expression takes to compile, and what each byte of its text adds.
+const SLOWEST_PATTERN: Duration = Duration::from_millis(20);
+const PATTERN_BYTE: Duration = Duration::from_nanos(300);
+/// Steps a byte, to compare or to measure a text; and to search it with a regular expression.
+const COMPARED_BYTE: f64 = 1.0 / 32.0;
+const SEARCHED_BYTE: f64 = 0.25;
 /// On all lines of NDJSON.
 const MAX_MATCHING_LINES: Duration = Duration::from_secs(30);
 
@@ -31,26 +35,9 @@ pub(super) struct Expression {
     shape: Shape,
     /// One use of its regular expressions, each of which is compiled every time.
     matching: Option<Duration>,
+    constants: Constants,
     /// Selects what the only filter is asked of.
     asked: Option<JsonPath>,
-}
-
-/// The signs that count.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Shape {
-    /// `..` outside filters, and in them.
-    descents: u32,
-    filter_descents: u32,
-    /// Product of the numbers of selectors in a bracket.
-    selectors: u64,
-    filters: u32,
-    filter_depth: u32,
-    /// `$` in filters.
-    absolutes: u32,
-    /// `*`, `:` and several selectors in filters.
-    spreads: u32,
-    /// Regular expressions; none: one is not a literal.
-    patterns: Vec<Option<String>>,
 }
 
 impl Expression {
@@ -69,16 +56,11 @@ impl Expression {
         let path = JsonPath::parse(text)
             .map_err(|error| invalid(format!("Not a JSONPath: {} (at byte {})", error.message(), error.position())))?;
         let shape = Shape::of(text, &signs);
-        let mut matching = None;
-        for pattern in &shape.patterns {
-            let Some(pattern) = pattern else {
-                let what = "match() and search() take their pattern as a literal string here";
-                return Err(invalid(what.to_owned()));
-            };
-            matching = matching.max(Some(compiling(pattern)));
-        }
-        let asked = matching.and_then(|_| asked(text, &signs, &shape));
-        Ok(Self { path, shape, matching, asked })
+        let matching = shape.patterns.iter().map(|pattern| pattern.as_deref().map_or(SLOWEST_PATTERN, compiling)).max();
+        let constants = Constants::of(text, &signs);
+        let counted = matching.is_some() || !constants.is_empty();
+        let asked = if counted { asked(text, &signs, &shape) } else { None };
+        Ok(Self { path, shape, matching, constants, asked })
     }
 
     pub(super) fn path(&self) -> &JsonPath {
@@ -90,15 +72,37 @@ impl Expression {
         if self.shape.steps(tree) <= MAX_STEPS { Ok(()) } else { Err(too_long(tree, path)) }
     }
 
+    /// The same for the texts that it goes through: those that its filters take from the whole value each time, and all
+    /// that its regular expressions search. `bytes`: of the JSON.
+    #[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
+    pub(super) fn check_texts(&self, value: &Value, tree: &Tree, bytes: usize, path: &HarnessPath) -> Result<()> {
+        let searches = self.shape.patterns.len() as f64;
+        let mut steps = searches * SEARCHED_BYTE * bytes as f64 * self.shape.times(tree);
+        if !self.constants.is_empty() {
+            let byte = if searches > 0.0 { SEARCHED_BYTE } else { COMPARED_BYTE };
+            steps += self.candidates(value, tree) * self.constants.weight(value, byte);
+        }
+        if steps <= MAX_STEPS { Ok(()) } else { Err(too_long(tree, path)) }
+    }
+
+    /// Values that the filters are asked of: counted where they can be.
+    #[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
+    fn candidates(&self, value: &Value, tree: &Tree) -> f64 {
+        let counted = self.asked.as_ref().map(|asked| asked.query(value).len() as f64);
+        counted.unwrap_or_else(|| self.shape.candidates(tree))
+    }
+
     /// The same for its regular expressions, which need the value itself to tell how often they are used. `before`: seconds
     /// that those of the lines before took; gives those with this one.
-    #[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
     pub(super) fn check_matching(&self, value: &Value, tree: &Tree, path: &HarnessPath, before: f64) -> Result<f64> {
-        let Some(one) = self.matching else { return Ok(before) };
+        let Some(mut one) = self.matching else { return Ok(before) };
+        if self.shape.patterns.contains(&None) {
+            let bytes = u32::try_from(longest_text(value)).unwrap_or(u32::MAX);
+            one = one.max(SLOWEST_PATTERN) + PATTERN_BYTE * bytes;
+        }
         let uses = f64::from(u32::try_from(self.shape.patterns.len()).unwrap_or(u32::MAX));
         let affordable = MAX_MATCHING.as_secs_f64() / one.as_secs_f64() / uses;
-        let counted = self.asked.as_ref().map(|asked| asked.query(value).len() as f64);
-        let candidates = counted.unwrap_or_else(|| self.shape.candidates(tree));
+        let candidates = self.candidates(value, tree);
         if candidates > affordable {
             return Err(too_long(tree, path));
         }
@@ -142,100 +146,6 @@ fn asked(text: &str, signs: &[(usize, Sign)], shape: &Shape) -> Option<JsonPath>
     JsonPath::parse(&format!("{}[*]", &text[..*bracket])).ok()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
-impl Shape {
-    /// Values that the filters are asked of.
-    fn candidates(&self, tree: &Tree) -> f64 {
-        let depth = tree.depth.max(2) as f64;
-        let nested = f64::from(self.filter_depth.saturating_sub(1));
-        // A value is reached once from each of those above it, by each way to write it down.
-        tree.nodes as f64
-            * self.selectors as f64
-            * depth.powf(f64::from(self.descents.saturating_sub(1)) + nested)
-            * f64::from(self.filters.max(1))
-    }
-
-    fn steps(&self, tree: &Tree) -> f64 {
-        let depth = tree.depth.max(2) as f64;
-        if self.filters == 0 {
-            return self.candidates(tree);
-        }
-        let below = depth.powf(f64::from(self.filter_descents) + if self.spreads > 0 { 1.0 } else { 0.0 });
-        let anew = if self.filter_descents + self.spreads == 0 { 1.0 } else { tree.nodes as f64 * below };
-        self.candidates(tree) * (1.0 + below + f64::from(self.absolutes) * anew)
-    }
-
-    fn of(text: &str, signs: &[(usize, Sign)]) -> Self {
-        let mut shape = Self { selectors: 1, ..Self::default() };
-        // Of each open bracket: whether it is in a filter, and how many selectors it has.
-        let mut open: Vec<Open> = Vec::new();
-        for (nth, &(at, sign)) in signs.iter().enumerate() {
-            let in_filter = open.iter().any(|open| open.filter);
-            match sign {
-                Sign::Opens => open.push(Open { bracket: true, filter: false, selectors: 1 }),
-                Sign::Parenthesis => open.push(Open { bracket: false, filter: false, selectors: 1 }),
-                Sign::Closes => {
-                    if let Some(closed) = open.pop().filter(|closed| closed.bracket) {
-                        let within = open.iter().any(|open| open.filter);
-                        if within {
-                            shape.spreads += u32::from(closed.selectors > 1);
-                        } else {
-                            shape.selectors = shape.selectors.saturating_mul(closed.selectors);
-                        }
-                    }
-                }
-                Sign::Comma => {
-                    if let Some(open) = open.last_mut() {
-                        open.selectors += 1;
-                    }
-                }
-                Sign::Filter => {
-                    shape.filters += 1;
-                    if let Some(open) = open.last_mut() {
-                        open.filter = true;
-                    }
-                    let depth = open.iter().filter(|open| open.filter).count();
-                    shape.filter_depth = shape.filter_depth.max(u32::try_from(depth).unwrap_or(u32::MAX));
-                }
-                Sign::Descent if in_filter => shape.filter_descents += 1,
-                Sign::Descent => shape.descents += 1,
-                Sign::Root => shape.absolutes += u32::from(in_filter),
-                Sign::Spread => shape.spreads += u32::from(in_filter),
-                Sign::Quote(_) => {}
-            }
-            let called = text[..at].trim_end();
-            if sign == Sign::Parenthesis && (called.ends_with("match") || called.ends_with("search")) {
-                shape.patterns.push(pattern(text, &signs[nth + 1..]));
-            }
-        }
-        shape
-    }
-}
-
-struct Open {
-    bracket: bool,
-    filter: bool,
-    selectors: u64,
-}
-
-fn is_flat(signs: &[(usize, Sign)]) -> bool {
-    let (mut brackets, mut depth) = (Vec::new(), 0);
-    for (_, sign) in signs {
-        match sign {
-            Sign::Opens | Sign::Parenthesis => {
-                brackets.push(*sign == Sign::Opens);
-                depth += usize::from(*sign == Sign::Opens);
-                if depth > MAX_BRACKETS || brackets.len() - depth > MAX_PARENTHESES {
-                    return false;
-                }
-            }
-            Sign::Closes => depth -= usize::from(brackets.pop() == Some(true)),
-            _ => {}
-        }
-    }
-    true
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,7 +172,7 @@ mod tests {
         let long = format!("$.{}", "a".repeat(5_000));
         let deep = format!("$[?{}@.a{}]", "@[?".repeat(20), "]".repeat(20));
         let open = "[(".repeat(2_000);
-        for text in ["", "a", "$[", "$.a.", "$[?match(@.a, @.b)]", "$[?length(@.a)]", "$ ", &long, &deep, &open] {
+        for text in ["", "a", "$[", "$.a.", "$[?length(@.a)]", "$ ", &long, &deep, &open] {
             assert_eq!(Expression::parse(text).expect_err(text).code, Code::InvalidOption);
         }
     }
@@ -287,6 +197,30 @@ mod tests {
     }
 
     #[test]
+    fn what_goes_through_much_text_is_refused() {
+        let path = HarnessPath { root: crate::path::Root::Session, segments: Vec::new() };
+        let rows: Vec<Value> = (0..20_000).map(|n| serde_json::json!({ "id": n, "tags": [n] })).collect();
+        let text = "ab".repeat(200_000);
+        let value = serde_json::json!({ "rows": rows, "last": 7, "tags": [1, 2], "text": text, "other": text });
+        let tree = Tree { nodes: 80_000, depth: 4, ..Tree::default() };
+        let check = |text: &str, bytes| Expression::parse(text).expect(text).check_texts(&value, &tree, bytes, &path);
+        for text in ["$.rows[?@.id == $.last]", "$.rows[?@.tags == $.tags && @.id < $.last]", "$..[?@.id == $.last].id"]
+        {
+            assert!(check(text, 1_000_000).is_ok(), "{text}");
+        }
+        for text in [
+            "$.rows[?$ == $]",
+            "$.rows[?$.rows[?@.id == 1]]",
+            "$.rows[?$.text == $.other]",
+            "$.rows[?search($.text, '(a|b)*c')]",
+        ] {
+            assert!(check(text, 1_000_000).is_err(), "{text}");
+        }
+        assert!(check("$.rows[?search(@.id, 'x') || match(@.tags, 'y')]", 64 * 1024 * 1024).is_ok());
+        assert!(check("$['rows','rows','rows','rows','rows'][?search(@.id, 'x')]", 64 * 1024 * 1024).is_err());
+    }
+
+    #[test]
     fn regular_expressions_are_counted_by_their_uses() {
         let path = HarnessPath { root: crate::path::Root::Session, segments: Vec::new() };
         let rows: Vec<Value> = (0..20_000).map(|n| serde_json::json!({ "a": n.to_string(), "b": [1, 2, 3] })).collect();
@@ -298,7 +232,11 @@ mod tests {
         let check = |text: &str| spent(text, 0.0).is_ok();
         assert!(check("$.rows[?search(@.a, '99')].b"));
         assert!(!check("$.rows[?search(@.a, '(([a-z]{1,50}){1,50}){1,9}')]"));
+        assert!(!check(r"$.rows[?search(@.a, '\u0028[a-z]{1,50}\u0029{1,50}')]"));
         assert!(!check("$.rows[?search(@.a, '99')].b[?search(@, 'x')]"));
+        // One that comes from the value may be any of its texts.
+        assert!(!check("$.rows[?search(@.a, @.b)]"));
+        assert!(check("$.rows[0:100][?search(@.a, @.b)]"));
         let once = spent("$.rows[?search(@.a, '99')].b", 0.0).expect("one line");
         let twice = spent("$.rows[?search(@.a, '99')].b", once).expect("the next");
         assert!(once > 0.1 && (twice - 2.0 * once).abs() < 1e-6);

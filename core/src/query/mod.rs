@@ -1,9 +1,11 @@
 //! RFC 9535 JSONPath over JSON and NDJSON files. The evaluation itself cannot be stopped, so what it could cost at most is
 //! known before it starts, and what would cost too much is refused.
 
+mod constants;
 mod cost;
 mod lines;
 mod places;
+mod shape;
 mod signs;
 mod tree;
 
@@ -168,6 +170,7 @@ impl Run<'_> {
     fn value(&mut self, text: &[u8], number: Option<lines::Number>, tree: &Tree) -> Result<()> {
         self.expression.check(tree, self.path)?;
         let value = tree::parse(text, self.path)?;
+        self.expression.check_texts(&value, tree, text.len(), self.path)?;
         self.matching = self.expression.check_matching(&value, tree, self.path, self.matching)?;
         self.cancel.check()?;
         let nodes = self.expression.path().query(&value).all();

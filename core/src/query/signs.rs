@@ -51,6 +51,24 @@ pub(super) fn signs(text: &str) -> Vec<(usize, Sign)> {
     signs
 }
 
+/// What a string in single or double quotes says.
+fn literal(quoted: &str) -> Option<String> {
+    let mut json = String::from("\"");
+    let mut signs = quoted.get(1..quoted.len().checked_sub(1)?)?.chars();
+    while let Some(sign) = signs.next() {
+        match sign {
+            '"' => json.push_str("\\\""),
+            '\\' => match signs.next()? {
+                '\'' => json.push('\''),
+                escaped => json.extend(['\\', escaped]),
+            },
+            _ => json.push(sign),
+        }
+    }
+    json.push('"');
+    serde_json::from_str(&json).ok()
+}
+
 /// The second argument of a call whose signs follow, if it is a string.
 pub(super) fn pattern(text: &str, signs: &[(usize, Sign)]) -> Option<String> {
     let mut depth = 0_usize;
@@ -62,7 +80,7 @@ pub(super) fn pattern(text: &str, signs: &[(usize, Sign)]) -> Option<String> {
             Sign::Comma if depth == 0 => {
                 let &(start, Sign::Quote(end)) = signs.get(nth + 1)? else { return None };
                 let alone = text[at + 1..start].trim().is_empty();
-                return alone.then(|| text[start + 1..end.saturating_sub(1)].replace("\\\\", "\\"));
+                return if alone { literal(&text[start..end]) } else { None };
             }
             _ => {}
         }

@@ -22,7 +22,7 @@ fn matches_with_their_paths() {
         "o'k/~": [1, 2], "": null,
     });
     open.put("a", format!("\u{FEFF}{value}").as_bytes());
-    let table: [(&str, &[(&str, &str)]); 13] = [
+    let table: [(&str, &[(&str, &str)]); 15] = [
         ("$.store.book[0].title", &[("$['store']['book'][0]['title']", "\"A\"")]),
         ("$..price", &[("$['store']['book'][0]['price']", "8.95"), ("$['store']['book'][1]['price']", "12")]),
         ("$.store.book[?@.price < 10].title", &[("$['store']['book'][0]['title']", "\"A\"")]),
@@ -35,6 +35,8 @@ fn matches_with_their_paths() {
         ("$.store.book[?length(@.title) == 1 && !@.price].title", &[("$['store']['book'][2]['title']", "\"C\"")]),
         ("$.store.book[?count(@.tags[*]) == 2].tags[1]", &[("$['store']['book'][0]['tags'][1]", "\"y\"")]),
         ("$.store.book[?value(@..tags[0]) == 'x'].price", &[("$['store']['book'][0]['price']", "8.95")]),
+        ("$.store.book[?match(@.title, $.store.book[2].title)].price", &[]),
+        ("$.store.book[?search(@.title, $.store.book[0].title)].price", &[("$['store']['book'][0]['price']", "8.95")]),
         ("$.none", &[]),
     ];
     for (expression, expected) in table {
