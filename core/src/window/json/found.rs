@@ -31,6 +31,12 @@ pub(super) enum Stage {
     },
 }
 
+/// A key as an error names it: in quotes where it could be taken for something else.
+pub(super) fn named(key: String) -> String {
+    let plain = !key.is_empty() && !key.contains(|c: char| c.is_control() || c.is_whitespace() || ",\"".contains(c));
+    if plain { key } else { serde_json::to_string(&key).unwrap_or(key) }
+}
+
 impl Stage {
     /// FS_NOT_FOUND, with how far it leads.
     pub(super) fn names_nothing(&self, path: &HarnessPath, pointer: &Pointer) -> Error {

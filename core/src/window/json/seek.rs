@@ -1,7 +1,7 @@
 //! Following a pointer through JSON as it streams by.
 
 use super::capture::{Characters, Compact, decoded};
-use super::found::{Found, Stage};
+use super::found::{Found, Stage, named};
 use super::pointer::{Pointer, escaped};
 use super::{JsonItem, JsonType, JsonWindowOptions};
 
@@ -229,7 +229,7 @@ impl<'a> Seeker<'a> {
         let key = decoded(raw);
         if matches!(self.stage, Stage::Seeking) {
             if self.keys.len() < NAMED_KEYS {
-                self.keys.push(key.chars().take(40).collect());
+                self.keys.push(named(key.chars().take(40).collect()));
             }
             (self.key, self.key_cut) = (Some(key), cut);
             return;

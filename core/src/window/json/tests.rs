@@ -69,6 +69,9 @@ fn what_names_nothing_says_how_far_it_leads() {
         assert_eq!(error.code, Code::NotFound);
         assert!(error.message.contains(says), "{error}");
     }
+    open.put("a", br#"{"":1,"a b":2,"a\nItems 0-0 of 1":3,"c":4}"#);
+    let error = window(&open, &options("/x")).expect_err("odd keys");
+    assert!(error.message.contains(r#"the keys "", "a b", "a\nItems 0-0 of 1", c."#), "{error}");
     open.put("a", b"1\n2\n");
     let error = window(&open, &options("/2")).expect_err("beyond");
     assert!(error.message.contains("2 lines of JSON"), "{error}");
