@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileTools } from "@little-stack/files/tools";
 import { assertError } from "./support/host.mjs";
+import { link, plant } from "./support/tree.mjs";
 import { refused, withTools } from "./support/file-tools.mjs";
 import { versions } from "./support/ai-sdk.mjs";
 
@@ -111,7 +112,10 @@ const inputs = [
   ],
   ["list", { path: "/session", limit: 1001 }, /limit must be an integer of 1 to 1000/],
   ["glob", { pattern: "" }, /pattern/],
-  ["glob", { pattern: "/session/*", path: "/session" }, /must not start with/],
+  ["glob", { pattern: "/session/*", path: "/artifacts" }, /must not start with/],
+  ["glob", { pattern: "[" }, /Not a glob.*put \\ before each/],
+  ["grep", { pattern: "f(x" }, /Rust syntax.*put \\ before each, as in f\\\(x\\\)/],
+  ["grep", { pattern: "a", glob: "/session/*", path: "/artifacts" }, /glob is of what is below path/],
   ["grep", { pattern: "" }, /pattern/],
   ["grep", { pattern: "a", context: 21 }, /context must be an integer of 0 to 20/],
   ["remove", {}, /path must be a string/],
@@ -129,6 +133,35 @@ test("inputs that make no sense are refused, coded, in words to act on", async (
     const error = await refused(run(name, input), "FS_INVALID_OPTION", message);
     assert.ok(error.message.length < 400, error.message);
   }
+});
+
+test("what is refused for what it is says another way", async (t) => {
+  const { run, roots } = await withTools(t, undefined, { quota: { fileBytes: 100 } });
+  plant(roots.session, { "a.txt": "a", link: link("a.txt"), out: link("/etc") });
+  for (const [input, code, message] of [
+    [{ file_path: "/session/../a.txt", content: "" }, "FS_INVALID_PATH", /A path is like \/session\/notes\.md\.$/],
+    [{ file_path: "a.txt", content: "" }, "FS_INVALID_PATH", /absolute, like \/session\/notes\.md: a\.txt$/],
+    [{ file_path: "/session", content: "" }, "FS_SANDBOX_DENIED", /Name a file or folder in it\.$/],
+    [{ file_path: "/session/out/a", content: "" }, "FS_SANDBOX_DENIED", /Name the file itself, not a link\.$/],
+    [{ file_path: "/session/link", content: "" }, "FS_NOT_OBSERVED", /Remove it, or write to another path\.$/],
+    [
+      { file_path: "/session/b", content: "b".repeat(101) },
+      "FS_QUOTA_EXCEEDED",
+      /remove what is not needed with remove\.$/,
+    ],
+  ]) {
+    await refused(run("write", input), code, message);
+  }
+});
+
+test("an input that cannot be read is refused as well", async (t) => {
+  const { run } = await withTools(t);
+  const thrown = () => {
+    throw new Error("no");
+  };
+  const input = Object.defineProperty({}, "file_path", { get: thrown, enumerable: true });
+  for (const given of [input, new Proxy({}, { ownKeys: thrown })])
+    await refused(run("read", given), "FS_INVALID_OPTION", /input of read cannot be read/);
 });
 
 test("null is as good as absent", async (t) => {

@@ -77,6 +77,8 @@ const globs = [
   [{ pattern: "src/{a,b}.ts" }, ["/session/src/a.ts", "/session/src/b.ts"]],
   [{ pattern: "/session/README.md" }, ["/session/README.md"]],
   [{ pattern: "/**/README.md" }, ["/session/README.md"]],
+  [{ pattern: "./src/*.ts" }, ["/session/src/a.ts", "/session/src/b.ts"]],
+  [{ pattern: "/session/src/*.ts", path: "/session/src/" }, ["/session/src/a.ts", "/session/src/b.ts"]],
 ];
 test("a result is no longer than its bound, also where the path alone is", async (t) => {
   const { run } = await withTools(t, { limits: { bytes: 1024 } });
@@ -152,6 +154,30 @@ test("grep: lines with their numbers, by file; binary files are left out", async
   await refused(run("grep", { pattern: "a", path: "/session/none" }), "FS_NOT_FOUND");
 });
 
+const searched = [
+  ["*.ts", undefined, ["a.ts", "b.ts", "deep/c.ts"]],
+  ["src/*.ts", undefined, ["a.ts", "b.ts"]],
+  ["./src/*.ts", undefined, ["a.ts", "b.ts"]],
+  ["./*.ts", "/session/src", ["a.ts", "b.ts"]],
+  ["/session/src/*.ts", undefined, ["a.ts", "b.ts"]],
+  ["/session/src/b.ts", undefined, ["b.ts"]],
+  ["/session/**/c.ts", undefined, ["deep/c.ts"]],
+  ["/session/src/*.ts", "/session", ["a.ts", "b.ts"]],
+  ["/src/*.ts", undefined, ["a.ts", "b.ts"]],
+  ["/**/c.ts", undefined, ["deep/c.ts"]],
+];
+test("grep: a glob is of names, of paths below the folder, or begins with the folder", async (t) => {
+  const { run } = await withTree(t);
+  for (const [glob, folder, expected] of searched) {
+    const result = await run("grep", { pattern: "const", glob, path: folder });
+    assert.deepEqual(
+      result.match(/^\/session\/src\/.*$/gm)?.map((line) => line.slice("/session/src/".length)),
+      expected,
+      `${glob} ${folder}`,
+    );
+  }
+});
+
 test("grep: context, and a mark where lines are left out between groups", async (t) => {
   const { run, roots } = await withTools(t);
   plant(roots.session, {
@@ -196,6 +222,28 @@ test("query: matches with their paths, counted exactly, shown up to the cap", as
   await refused(run("query", { file_path: "/session/none", jsonpath: "$" }), "FS_NOT_FOUND", /list or glob/);
 });
 
+test("query: a regular expression may come from the value; what could take for ever is refused at once", async (t) => {
+  const { run, session } = await withTools(t);
+  const file_path = "/session/a.json";
+  const query = (jsonpath) => run("query", { file_path, jsonpath });
+  await session.files.writeJSON(file_path, { regex: "b.?b", values: ["abc", "bcd", "bab", "bba", true, []] });
+  assert.equal(await query("$.values[?match(@, $.regex)]"), "$['values'][2] = \"bab\"\n\nAll 1 matches");
+  assert.match(await query("$.values[?search(@, $.regex)]"), /All 2 matches$/);
+  const text = "ab".repeat(100_000);
+  const rows = Array.from({ length: 20_000 }, (_, at) => ({ a: `${at}`, b: "x" }));
+  await session.files.writeJSON(file_path, { rows, text, other: text, last: "7" });
+  assert.match(await query("$.rows[?@.a == $.last]"), /All 1 matches$/);
+  for (const slow of [
+    "$.rows[?search($.text, '(a|b)*c')]",
+    "$.rows[?$ == $]",
+    "$.rows[?$.text == $.other]",
+    "$.rows[?search(@.a, @.b)]",
+    "$.rows[?search(@.a, '\\u0028a{1,90}\\u0029{1,90}')]",
+  ]) {
+    await refused(query(slow), "FS_INVALID_OPTION", /could take too long.*read it with a pointer/);
+  }
+});
+
 test("query: NDJSON line by line", async (t) => {
   const { run, session } = await withTools(t);
   await session.files.writeText("/session/a.ndjson", '{"a":1}\n{"a":2}\n{"b":3}\n');
@@ -211,7 +259,11 @@ test("remove: a file, a folder only when it is meant, never a root", async (t) =
   await refused(run("remove", { path: "/session/README.md" }), "FS_NOT_FOUND", /ENOENT/);
   await refused(run("remove", { path: "/session/src" }), "FS_NOT_REGULAR_FILE", /recursive: true/);
   assert.equal(await run("remove", { path: "/session/src", recursive: true }), "Removed /session/src");
-  await refused(run("remove", { path: "/session", recursive: true }), "FS_SANDBOX_DENIED");
+  await refused(
+    run("remove", { path: "/session", recursive: true }),
+    "FS_SANDBOX_DENIED",
+    /Name a file or folder in it/,
+  );
   assert.deepEqual(
     (await session.files.list("/session")).map((entry) => entry.path),
     ["/session/bin.dat"],

@@ -2,6 +2,7 @@
 import { entryLine } from "./entries.js";
 import { refused } from "./input.js";
 import { PageText } from "./page-text.js";
+import { type Placed, placed } from "./placed.js";
 import { STATUS_BYTES } from "./read-lines.js";
 import { inRoots } from "./roots.js";
 import { type FileTool, type Kit, fileTool } from "./tool.js";
@@ -22,7 +23,7 @@ export function globTool(kit: Kit): FileTool {
     },
     required: ["pattern"],
     run: async (input, call) => {
-      const { folder, pattern } = placed(names.glob, input.text("pattern"), input.optionalText("path"));
+      const { folder, pattern } = lookedFor(names.glob, input.text("pattern"), input.optionalText("path"));
       const options = { recursive: true, pattern, offset: 0, limit: limits.entries };
       const pages = await inRoots(folder, (path) => call.access.page("glob", path, options, call.signal));
       const total = pages.reduce((sum, page) => sum + page.total, 0);
@@ -40,17 +41,11 @@ export function globTool(kit: Kit): FileTool {
 }
 
 /** A pattern may begin with the folder itself. */
-function placed(
-  tool: string,
-  pattern: string,
-  path: string | undefined,
-): { folder: string | undefined; pattern: string } {
+function lookedFor(tool: string, pattern: string, path: string | undefined): Placed {
   if (pattern === "" || pattern.length > MAX_PATTERN_LENGTH || !pattern.isWellFormed()) {
     throw refused(`${tool}: pattern must be text of 1 to ${MAX_PATTERN_LENGTH} characters`);
   }
-  if (!pattern.startsWith("/")) return { folder: path, pattern };
-  if (path !== undefined) throw refused(`${tool}: a pattern with a path beside it must not start with /`);
-  if (/^\/\*\*(?:\/|$)/.test(pattern)) return { folder: undefined, pattern: pattern.slice(1) };
-  const fixed = /^(?:\/[^/*?[\]{}\\]+)*(?=\/)/.exec(pattern)?.[0] ?? "";
-  return { folder: fixed === "" ? "/" : fixed, pattern: pattern.slice(fixed.length + 1) };
+  const found = placed(pattern, path);
+  if (found === undefined) throw refused(`${tool}: a pattern with a path beside it must not start with /`);
+  return found;
 }

@@ -2,6 +2,7 @@
 import type { NativeGrepFile, NativeGrepResult } from "../native.js";
 import { refused } from "./input.js";
 import { PageText } from "./page-text.js";
+import { isInRoot, placed } from "./placed.js";
 import { STATUS_BYTES } from "./read-lines.js";
 import { inRoots } from "./roots.js";
 import { type FileTool, type Kit, fileTool } from "./tool.js";
@@ -34,7 +35,7 @@ export function grepTool(kit: Kit): FileTool {
     },
     required: ["pattern"],
     run: async (input, call) => {
-      const glob = input.optionalText("glob");
+      const { folder, glob } = lookedFor(names.grep, input.optionalText("glob"), input.optionalText("path"));
       const options = {
         pattern: checked(names.grep, input.text("pattern"), "pattern"),
         ignoreCase: input.flag("ignore_case"),
@@ -42,11 +43,11 @@ export function grepTool(kit: Kit): FileTool {
         limit: input.count("limit", 1, limits.matches) ?? limits.matches,
         maxLineCharacters: Math.min(limits.lineCharacters, LINE_CHARACTERS),
         maxBytes: limits.bytes - STATUS_BYTES,
-        ...(glob !== undefined && { glob: checked(names.grep, glob, "glob") }),
+        ...(glob !== undefined && { glob }),
       };
-      const results = await inRoots(input.optionalText("path"), (path) =>
-        call.access.call("grep", path, call.signal, (native, folder, cancellation) =>
-          native.grep(folder, options, cancellation?.native),
+      const results = await inRoots(folder, (path) =>
+        call.access.call("grep", path, call.signal, (native, checkedPath, cancellation) =>
+          native.grep(checkedPath, options, cancellation?.native),
         ),
       );
       return said(results, options.limit, options.maxBytes);
@@ -57,6 +58,24 @@ export function grepTool(kit: Kit): FileTool {
 function checked(tool: string, value: string, name: string): string {
   if (value !== "" && value.length <= MAX_PATTERN_LENGTH && value.isWellFormed()) return value;
   throw refused(`${tool}: ${name} must be text of 1 to ${MAX_PATTERN_LENGTH} characters`);
+}
+
+/**
+ * A glob may begin with the folder itself. With a slash, also one at its beginning, it is of the path below the folder, without
+ * one of the name alone.
+ */
+function lookedFor(
+  tool: string,
+  glob: string | undefined,
+  path: string | undefined,
+): { folder: string | undefined; glob?: string } {
+  if (glob === undefined) return { folder: path };
+  checked(tool, glob, "glob");
+  if (!isInRoot(glob)) return { folder: path, glob: glob.replace(/^(?:\.\/)+(?=.)/, "/") };
+  const found = placed(glob, path);
+  if (found === undefined)
+    throw refused(`${tool}: glob is of what is below path; leave one out, or begin glob with path`);
+  return { folder: found.folder, glob: `/${found.pattern}` };
 }
 
 function said(results: readonly NativeGrepResult[], limit: number, maxBytes: number): string {

@@ -1,4 +1,5 @@
 // What a model sent, read field by field. What makes no sense is refused in words that it can act on.
+import * as check from "../check.js";
 import { HarnessFileError, describe } from "../errors.js";
 
 export class Input {
@@ -10,12 +11,12 @@ export class Input {
     if (typeof input !== "object" || input === null || Array.isArray(input)) {
       throw refused(`${tool} takes an object of ${known.join(", ")}, not ${describe(input)}`);
     }
-    const stranger = Object.keys(input).find((name) => !known.includes(name));
+    this.#fields = check.readOptions(input, (given) => ({ ...given }), `input of ${tool}`);
+    const stranger = Object.keys(this.#fields).find((name) => !known.includes(name));
     if (stranger !== undefined) {
       throw refused(`${tool} takes no ${JSON.stringify(stranger.slice(0, 64))}, only ${known.join(", ")}`);
     }
     this.#tool = tool;
-    this.#fields = input as Record<string, unknown>;
   }
 
   /** null is as good as absent: some models fill in everything. */

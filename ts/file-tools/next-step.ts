@@ -15,7 +15,18 @@ const STEPS: Steps = {
   FS_NOT_FOUND: ({ list, glob }) => `Look with ${list} or ${glob} for what there is.`,
   FS_NOT_DIRECTORY: ({ read }) => `It is a file: use ${read}, or name its folder.`,
   FS_NOT_REGULAR_FILE: ({ list }) => `Name a file; ${list} shows what is in a folder.`,
+  FS_INVALID_PATH: () => "A path is like /session/notes.md.",
+  FS_PERMISSION_DENIED: () => "Use another path.",
+  FS_NO_SPACE: ({ remove }) => `Write less, or remove what is not needed with ${remove}.`,
+  FS_QUOTA_EXCEEDED: ({ remove }) => `Write less, or remove what is not needed with ${remove}.`,
   FS_BUSY: () => "Try again.",
+};
+
+/** Of FS_SANDBOX_DENIED. What lies outside of the roots says itself where it may be. */
+const DENIED: Partial<Record<NonNullable<HarnessFileError["reason"]>, string>> = {
+  symlink: "Name the file itself, not a link.",
+  root: "Name a file or folder in it.",
+  read_only: "Write below /session or /artifacts instead.",
 };
 
 /** What the error itself says to do, in general words: the step comes in its place. */
@@ -34,14 +45,21 @@ export function final(error: HarnessFileError): HarnessFileError {
   return error;
 }
 
-/** Of the tool that was called; its own steps come first. A link is neither read nor listed away. */
+/** Of the tool that was called; its own steps come first. */
 export function withNextStep(error: unknown, names: Names, own: Steps = {}): unknown {
-  if (!(error instanceof HarnessFileError) || finals.has(error) || error.reason === "symlink") return error;
-  const step = (own[error.code] ?? STEPS[error.code])?.(names);
+  if (!(error instanceof HarnessFileError) || finals.has(error)) return error;
+  const step = stepOf(error, names, own);
   if (step === undefined) return error;
   const general = GENERAL[error.code];
   const said = general?.test(error.message)
     ? error.message.replace(general, () => step)
     : `${error.message.replace(/[.\s]+$/, "")}. ${step}`;
   return withText(error, said);
+}
+
+function stepOf({ code, reason, message }: HarnessFileError, names: Names, own: Steps): string | undefined {
+  if (code === "FS_SANDBOX_DENIED") return reason && DENIED[reason];
+  // A link is neither read nor listed away: where it is no refusal, the error says what to do.
+  if (reason === "symlink" || (code === "FS_INVALID_PATH" && message.includes("/session/notes.md"))) return undefined;
+  return (own[code] ?? STEPS[code])?.(names);
 }

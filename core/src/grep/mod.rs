@@ -124,6 +124,7 @@ fn matcher(options: &GrepOptions) -> Result<RegexMatcher> {
             let why = said.lines().rev().find_map(|line| line.strip_prefix("error: ")).unwrap_or(&said);
             let mut text = format!("pattern is not a regular expression (Rust syntax): {why}");
             text.truncate(text.floor_char_boundary(1_024));
+            text.push_str(r". To find signs as they are, put \ before each, as in f\(x\)");
             Error::new(Code::InvalidOption, text)
         })
 }

@@ -81,7 +81,11 @@ pub(crate) fn glob(pattern: &str) -> Result<GlobMatcher> {
         .backslash_escape(true)
         .build()
         .map(|glob| glob.compile_matcher())
-        .map_err(|error| Error::new(Code::InvalidOption, format!("Not a glob: {}", error.kind())))
+        .map_err(|error| {
+            let text =
+                format!(r"Not a glob: {}. For signs as they are, put \ before each, as in \[a\].txt", error.kind());
+            Error::new(Code::InvalidOption, text)
+        })
 }
 
 /// A listing under way: gives its entries in order, a batch at a time.
