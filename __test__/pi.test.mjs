@@ -187,7 +187,7 @@ test("tool_call: writes that leave the roots, unseen and stale ones are blocked"
     (await toolCall("write", { path: "/etc/passwd", content: "x" })).reason,
     /^\[FS_SANDBOX_DENIED\].*managed root/,
   );
-  assert.match((await toolCall("edit", { path: "../x" })).reason, /traversal/i);
+  assert.match((await toolCall("edit", { path: "../x" })).reason, /traversal/);
   assert.match((await toolCall("write", {})).reason, /^\[FS_INVALID_PATH\]/);
   assert.equal(await toolCall("write", { path: "new.txt", content: "x" }), undefined);
   assert.equal(await toolCall("bash", { command: "rm -rf /" }), undefined);

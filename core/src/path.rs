@@ -90,7 +90,7 @@ impl HarnessPath {
             return Err(invalid("A path has no backslashes; segments are split by /"));
         }
         if text.split('/').any(|segment| segment == "..") {
-            return Err(invalid("Traversal segments (..) are refused"));
+            return Err(invalid("A path has no traversal segments (..): they are refused"));
         }
         if cfg!(windows)
             && let Some(what) = text.split('/').find_map(windows_refusal)

@@ -25,7 +25,7 @@ export function sessionFileSystem(session: HarnessSession<any>): FileSystem {
   return {
     resolve: async (path) => {
       if (typeof path === "string" && path.trim() === "")
-        throw new HarnessFileError("FS_NOT_FOUND", "The path is blank");
+        throw new HarnessFileError("FS_NOT_FOUND", "The path is blank (ENOENT)");
       return targetOf(await as("FS_NOT_DIRECTORY", "FS_NOT_FOUND", named(access, path)));
     },
 

@@ -24,7 +24,7 @@ export function jsonWindow({ limits }: Kit, input: Input): (target: FsTarget, ca
     );
     const { path, version, total, type } = window;
     if (options.offset > 0 && options.offset >= total) {
-      const what = `offset ${options.offset} is past the end: the ${type} has ${total}`;
+      const what = `offset ${options.offset} is past the end (ENOENT): the ${type} has ${total}`;
       throw new HarnessFileError("FS_NOT_FOUND", `${what}. Offsets start at 0. ${path}`, { path });
     }
     return {

@@ -49,7 +49,7 @@ function pastEnd({ path, totalLines }: NativeLineWindow, offset: number): Harnes
   const lines = totalLines === 1 ? "1 line" : `${totalLines} lines`;
   return new HarnessFileError(
     "FS_NOT_FOUND",
-    `offset ${offset} is past the end of ${path}, which has ${lines}. ${use}`,
+    `offset ${offset} is past the end of ${path}, which has ${lines} (ENOENT). ${use}`,
     {
       path,
     },

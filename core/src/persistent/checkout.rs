@@ -69,8 +69,10 @@ impl Checkout {
         if there.is_ok_and(|there| crate::lock::names(there, ".", folder)) {
             return Ok(());
         }
-        let text =
-            format!("The checkout of {} was removed or replaced. Nothing was sent. Open the session anew.", self.name);
+        let text = format!(
+            "The checkout of {} was removed or replaced (ENOENT). Nothing was sent. Open the session anew.",
+            self.name
+        );
         Err(Error::at(Code::NotFound, &self.name, text))
     }
 

@@ -85,7 +85,7 @@ fn check_switch(checkout: &mut Checkout, loaded_from: &str, identity: &str, miss
 
 fn source_gone(name: &str) -> Error {
     let text = format!(
-        "The source of {name} is gone: an unmounted volume looks like that. Nothing was changed. Bring it back, or discard what is known of it."
+        "The source of {name} is gone (ENOENT): an unmounted volume looks like that. Nothing was changed. Bring it back, or discard what is known of it."
     );
     Error { os_code: Some("ENOENT".to_owned()), ..Error::at(Code::NotFound, name, text) }
 }

@@ -57,6 +57,6 @@ impl Stage {
             other => format!("a {}, which has no items", other.as_str()),
         };
         let wanted: String = pointer.text.chars().take(300).collect();
-        Error::at(Code::NotFound, path, format!("{wanted} names nothing in {path}: {there} is {what}."))
+        Error::at(Code::NotFound, path, format!("{wanted} names nothing in {path} (ENOENT): {there} is {what}."))
     }
 }
