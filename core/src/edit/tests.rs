@@ -58,7 +58,7 @@ fn what_becomes_of_a_text() {
 #[test]
 fn a_text_that_repeats_itself_takes_no_longer_than_another() {
     let open = open();
-    let (text, old) = ("x".repeat(8 << 20), "x".repeat(4 << 20)); // four million places, each four million bytes long
+    let (text, old) = ("x".repeat(1 << 20), "x".repeat(1 << 19)); // half a million places, each half a million bytes long
     open.put("a", text.as_bytes());
     let error = run(&open, vec![edit(&old, "y")]).expect_err("ambiguous");
     assert_eq!(error.code, Code::AmbiguousEdit);
