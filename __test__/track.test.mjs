@@ -1,16 +1,19 @@
 // `turn.track`: what a shell changed under the roots while something ran, as a list and as events.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
+import { promisify } from "node:util";
 import { tryHarnessToolContext } from "@little-stack/files";
 import { rejectsWith, tempDir, withHost } from "./support/host.mjs";
 import { onBackends } from "./support/backends.mjs";
 import { lastJson, runChild } from "./support/process.mjs";
 import { fifo, isRoot, link, plant, sha256 } from "./support/tree.mjs";
+import { staysResponsive } from "./support/stall.mjs";
 import { begin, nextTurnStarts } from "./support/turns.mjs";
 
+const shell = (script, options) => promisify(execFile)("sh", ["-c", script], options);
 const version = (content) => ({ bytes: Buffer.byteLength(content), sha256: sha256(content) });
 
 onBackends("created, updated and deleted files, sorted, with what they were and are", async (t, h) => {
@@ -176,4 +179,18 @@ test("files in a folder that cannot be looked into are not deleted ones", async 
     removed.map(({ path: where, change, before }) => [where, change, before.bytes]),
     [["/session/shut/file.txt", "deleted", 5]],
   );
+});
+
+test("very many changes do not hold the event loop, and all are told", { timeout: 120_000 }, async (t) => {
+  const count = 20_000;
+  const h = await withHost(t, { trace: false, durability: "none" });
+  const turn = await begin(t, h.main);
+  let round = 0;
+  await staysResponsive(async () => {
+    round += 1;
+    const script = `mkdir r${round}; cd r${round}; seq ${count} | xargs touch`;
+    const { changes } = await turn.track(() => shell(script, { cwd: h.roots.session }));
+    assert.equal(changes.length, count);
+  });
+  await turn.finish();
 });

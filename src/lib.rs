@@ -11,6 +11,7 @@ mod listing;
 pub mod names;
 mod offload;
 mod options;
+mod pages;
 mod persistent;
 mod read;
 mod results;

@@ -22,7 +22,7 @@ use crate::persistent::{NativeDir, NativeSource};
 use crate::read::NativeRead;
 use crate::results::{NativeEntry, NativeFileData, NativeSessionInfo, NativeWritten};
 use crate::run::{Patience, outcome, run, run_cancellable, start};
-use crate::turn::{NativeFileChange, NativeMessages, NativeSnapshot, NativeTurn};
+use crate::turn::{NativeMessages, NativeSnapshot, NativeTurn};
 use crate::write::{NativeWrite, whole_write};
 
 pub(crate) type CancelArgument<'env> = Option<ClassInstance<'env, NativeCancel>>;
@@ -269,11 +269,11 @@ impl NativeSession {
     #[napi(ts_return_type = "Promise<NativeSnapshot | Failure>")]
     pub fn snapshot<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
         let session = self.session();
-        run(env, move || Ok(NativeSnapshot { snapshot: Arc::new(session.clone()?.snapshot()?) }))
+        run(env, move || Ok(NativeSnapshot::new(session.clone()?.snapshot()?)))
     }
 
-    /// What other programs have changed since.
-    #[napi(ts_return_type = "Promise<Array<NativeFileChange> | Failure>")]
+    /// How much other programs have changed since, for `take` of the snapshot.
+    #[napi(ts_return_type = "Promise<number | Failure>")]
     pub fn changes_since<'env>(
         &self,
         env: &'env Env,
@@ -281,11 +281,9 @@ impl NativeSession {
         source: String,
         turn_id: Option<String>,
     ) -> napi::Result<Object<'env>> {
-        let (session, snapshot) = (self.session(), Arc::clone(&snapshot.snapshot));
-        run(env, move || {
-            let changes = session.clone()?.changes_since(&snapshot, &source, turn_id.as_deref())?;
-            Ok(changes.into_iter().map(Into::into).collect::<Vec<NativeFileChange>>())
-        })
+        let (session, found) = (self.session(), snapshot.found.clone());
+        let snapshot = Arc::clone(&snapshot.snapshot);
+        run(env, move || Ok(found.keep(session.clone()?.changes_since(&snapshot, &source, turn_id.as_deref())?)))
     }
 
     /// An event that `ts/` composed; `metadata` is JSON text of an object.

@@ -11,6 +11,7 @@ use napi::bindgen_prelude::{Null, Object};
 use napi_derive::napi;
 
 use crate::failure::closed;
+use crate::pages::Found;
 use crate::results::number;
 use crate::run::run;
 
@@ -103,6 +104,22 @@ impl NativeMessages {
 #[napi]
 pub struct NativeSnapshot {
     pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) found: Found<FileChange>,
+}
+
+impl NativeSnapshot {
+    pub(crate) fn new(snapshot: Snapshot) -> Self {
+        Self { snapshot: Arc::new(snapshot), found: Found::default() }
+    }
+}
+
+#[napi]
+impl NativeSnapshot {
+    /// The next changes that were found. None: that was all.
+    #[napi]
+    pub fn take(&self) -> Vec<NativeFileChange> {
+        self.found.take()
+    }
 }
 
 /// A content's size and digest.
@@ -122,7 +139,7 @@ impl From<Version> for NativeVersion {
 
 /// A file that another program changed.
 #[napi(object, object_from_js = false)]
-pub(crate) struct NativeFileChange {
+pub struct NativeFileChange {
     /// As on the disk.
     pub path: String,
     #[napi(ts_type = "'created' | 'updated' | 'deleted'")]

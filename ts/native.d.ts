@@ -16,14 +16,7 @@ import type {
 } from "./native/files.js";
 import type { NativeDir, NativePersistentDir, NativeSource } from "./native/persistent.js";
 import type { NativeSessionTools } from "./native/tools.js";
-import type {
-  NativeFileChange,
-  NativeMessages,
-  NativeOffload,
-  NativeOffloadOptions,
-  NativeSnapshot,
-  NativeTurn,
-} from "./native/turn.js";
+import type { NativeMessages, NativeOffload, NativeOffloadOptions, NativeSnapshot, NativeTurn } from "./native/turn.js";
 
 export * from "./native/failure.js";
 export * from "./native/files.js";
@@ -102,8 +95,8 @@ export interface NativeSession extends NativeSessionTools {
   emit(type: string, metadata: string, turnId?: string): Promise<null | Failure>;
   beginOffload(options: NativeOffloadOptions, cancel?: NativeCancel): NativeOffload | Failure;
   snapshot(): Promise<NativeSnapshot | Failure>;
-  /** What other programs changed since the snapshot. Their events are queued. */
-  changesSince(snapshot: NativeSnapshot, source: string, turnId?: string): Promise<NativeFileChange[] | Failure>;
+  /** How much other programs changed since the snapshot, which hands it out. Their events are queued. */
+  changesSince(snapshot: NativeSnapshot, source: string, turnId?: string): Promise<number | Failure>;
   /** Indexes of the dirs that hold `path`; `below`: also of those that lie below it. Empty for a path that is refused. */
   persistentDirsAt(path: string, below: boolean): number[];
   /** Whether a turn of the session runs, in whatever process. */

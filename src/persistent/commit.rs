@@ -9,9 +9,10 @@ use napi::bindgen_prelude::{Null, Object, Uint8Array, spawn_blocking};
 use napi_derive::napi;
 
 use super::options::{NativeChange, NativeRefused};
-use super::{CancelArgument, PAGE, Shared};
+use super::{CancelArgument, Shared};
 use crate::cancel::flag_of;
 use crate::failure::closed;
+use crate::pages::PAGE;
 use crate::read::NativeRead;
 use crate::results::number;
 use crate::run::{run, run_cancellable};

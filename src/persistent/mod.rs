@@ -15,15 +15,13 @@ use napi_derive::napi;
 
 use crate::cancel::{NativeCancel, flag_of};
 use crate::failure::closed;
+use crate::pages::Found;
 use crate::results::NativeFileData;
 use crate::run::run_cancellable;
 use commit::NativeCommit;
 use load::NativeLoad;
 use options::{NativeConflict, NativeLoaded, NativePending};
 pub(crate) use options::{NativePersistentDir, NativeSource};
-
-/// Rows that cross at once: about a millisecond's work for the event loop.
-const PAGE: usize = 256;
 
 type CancelArgument<'env> = Option<ClassInstance<'env, NativeCancel>>;
 
@@ -49,23 +47,10 @@ pub struct NativeDir {
     conflicts: Found<Conflict>,
 }
 
-/// What was found and has not crossed yet.
-type Found<T> = Arc<Mutex<std::vec::IntoIter<T>>>;
-
-fn keep<T>(found: &Found<T>, all: Vec<T>) -> u32 {
-    let count = u32::try_from(all.len()).unwrap_or(u32::MAX);
-    *found.lock().unwrap_or_else(PoisonError::into_inner) = all.into_iter();
-    count
-}
-
-fn take<T, R: From<T>>(found: &Found<T>) -> Vec<R> {
-    found.lock().unwrap_or_else(PoisonError::into_inner).by_ref().take(PAGE).map(Into::into).collect()
-}
-
 impl NativeDir {
     pub(crate) fn new(operation: Operation) -> Self {
         let operation = Shared(Arc::new(Mutex::new(Some(operation))));
-        Self { operation, pending: Arc::default(), conflicts: Arc::default() }
+        Self { operation, pending: Found::default(), conflicts: Found::default() }
     }
 
     /// Runs on a blocking thread.
@@ -163,27 +148,27 @@ impl NativeDir {
     /// Scans; gives how many changes there are, for `take_pending`.
     #[napi(ts_return_type = "Promise<number | Failure>")]
     pub fn pending<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
-        let found = Arc::clone(&self.pending);
-        self.run(env, Cancel::new(), move |operation| Ok(keep(&found, operation.pending(&Cancel::new())?)))
+        let found = self.pending.clone();
+        self.run(env, Cancel::new(), move |operation| Ok(found.keep(operation.pending(&Cancel::new())?)))
     }
 
     /// The next of them, oldest first, then by path. None: that was all.
     #[napi]
     pub fn take_pending(&self) -> Vec<NativePending> {
-        take(&self.pending)
+        self.pending.take()
     }
 
     /// How many paths are in conflict, for `take_conflicts`.
     #[napi(ts_return_type = "Promise<number | Failure>")]
     pub fn conflicts<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
-        let found = Arc::clone(&self.conflicts);
-        self.run(env, Cancel::new(), move |operation| Ok(keep(&found, operation.conflicts())))
+        let found = self.conflicts.clone();
+        self.run(env, Cancel::new(), move |operation| Ok(found.keep(operation.conflicts())))
     }
 
     /// The next of them. None: that was all.
     #[napi]
     pub fn take_conflicts(&self) -> Vec<NativeConflict> {
-        take(&self.conflicts)
+        self.conflicts.take()
     }
 
     /// The store's side of one.

@@ -42,7 +42,8 @@ export interface NativeOffload {
 
 /** Opaque. */
 export interface NativeSnapshot {
-  readonly __snapshot: true;
+  /** The next of what `changesSince` found; none at the end. */
+  take(): NativeFileChange[];
 }
 
 export interface NativeFileChange {

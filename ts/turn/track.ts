@@ -5,6 +5,7 @@ import * as check from "../check.js";
 import { unwrap } from "../errors.js";
 import { fileChange } from "../facts.js";
 import type { NativeSnapshot } from "../native.js";
+import { drained } from "../pace.js";
 import type { TurnCore } from "./turn-core.js";
 
 const OPERATION = { name: "track", path: undefined };
@@ -31,7 +32,7 @@ export async function track<R>(
 
 function changes(core: TurnCore, snapshot: NativeSnapshot, source: string): Promise<FileChange[]> {
   return core.perform(OPERATION, async () => {
-    const found = unwrap(await core.native.changesSince(snapshot, source, core.turnId));
-    return found.map(fileChange);
+    unwrap(await core.native.changesSince(snapshot, source, core.turnId));
+    return drained(() => snapshot.take(), fileChange);
   });
 }
