@@ -832,7 +832,8 @@ export interface Persistence {
   /**
    * Gives up changes: whole dirs, files, or all below a folder. What was created goes, the rest is loaded from the store.
    *
-   * @throws FS_INVALID_OPTION when nothing is named or a name is in no Persistent Dir, FS_LOAD_FAILED
+   * @throws FS_INVALID_OPTION when nothing is named or a name is in no Persistent Dir, FS_LOAD_FAILED, FS_CONFLICT when a file
+   * of ours that is not named stands where a folder would have to be
    */
   discard(options: { harnessDirs?: readonly string[]; paths?: readonly string[] }): Promise<void>;
 }

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use super::checkout::Checkout;
 use super::declared::RESERVED;
-use super::row::{Held, Row, Seen};
+use super::row::{Held, Row, Seen, TheirState};
 use crate::cancel::Cancel;
 use crate::clock::now_millis;
 use crate::error::{Code, Error, Result, errno_of};
@@ -149,6 +149,22 @@ impl Checkout {
             .collect();
         for (path, held) in over {
             self.row_mut(&path).advance(held, now);
+            self.free_blocked(&path);
+        }
+    }
+
+    /// Our file no longer hides what theirs have below it: what we have deleted there and they have changed is in conflict.
+    fn free_blocked(&mut self, path: &str) {
+        let below = format!("{path}/");
+        let rows = self.rows.range(below.clone()..).take_while(|(other, _)| other.starts_with(&below));
+        let freed: Vec<String> = rows
+            .filter(|(_, row)| row.is_blocked() && row.change().is_some())
+            .map(|(other, _)| other.clone())
+            .collect();
+        for other in freed {
+            if let Some(theirs) = &mut self.row_mut(&other).theirs {
+                theirs.state = TheirState::Conflict;
+            }
         }
     }
 

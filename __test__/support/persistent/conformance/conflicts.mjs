@@ -267,6 +267,23 @@ export function cases(it) {
     assertHolds(store.read(), {});
   });
 
+  it("file against folder: what they changed in it is not deleted once our file is gone", async (t, h, store) => {
+    store.write("x/a.txt", "base");
+    await leavePending(h.main, async (files) => {
+      await files.remove(at("x"), { recursive: true });
+      await files.write(at("x"), "ours");
+    });
+    store.write("x/a.txt", "theirs");
+    assertFailed((await inTurn(h.main)).persistence, "FS_CONFLICT");
+    shell.remove(h.checkout, "x");
+    assert.deepEqual(await pendingOf(h.main), []);
+    assert.deepEqual(await conflictsOf(h.main, TEXTS), { "x/a.txt": "base|-|theirs" });
+    assertFailed(await h.persistence.commit(), "FS_CONFLICT");
+    assertHolds(store.read(), { "x/a.txt": "theirs" });
+    await h.persistence.resolve(at("x/a.txt"), "theirs");
+    assertHolds(filesOf(h.checkout), store.read());
+  });
+
   it("a side that cannot be taken yet leaves the conflict as it was", async (t, h, store) => {
     store.write("x/a.txt", "base");
     await leavePending(h.main, (files) => files.remove(at("x"), { recursive: true }));
