@@ -720,7 +720,8 @@ test("folders are entered once, however they are listed", async (t) => {
 
 test("folders without end: the load fails when no file can lie in them any more", { timeout: 20_000 }, async (t) => {
   let isEndless = false;
-  const list = async ({ path }) => (isEndless ? [{ path: path === "" ? "again" : `${path}/again`, kind: "directory" }] : []);
+  const list = async ({ path }) =>
+    isEndless ? [{ path: path === "" ? "again" : `${path}/again`, kind: "directory" }] : [];
   const h = await withDirs(t, [customDir({ harnessDir: DIR, list, read: nothing, write: nothing, delete: nothing })]);
   await inTurn(h.main);
   isEndless = true;
