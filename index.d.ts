@@ -241,9 +241,10 @@ export interface LocalHostOptions<TExtraBody = unknown> {
   /** What a {@link projectDir} lies below. Default: the working folder at this call. */
   projectRoot?: string;
   /**
-   * The folders under `/persistent/` that every session has, each with a store of yours behind it. Made by `localDir` or
-   * `customDir`. Two that are equal or lie one inside the other, and local sources that overlap or hold the dataDir, are
-   * FS_INVALID_OPTION.
+   * The folders under `/persistent/` that every session has, each with a store of yours behind it. Made by `localDir`,
+   * `customDir`, `s3Dir` or `postgresDir`. Two that are equal or lie one inside the other, local sources that overlap or hold
+   * the dataDir, and two stores in the same place (prefixes of one bucket that overlap, one scope of the same tables; as far
+   * as no function gives them) are FS_INVALID_OPTION.
    */
   persistentDirs?: readonly PersistentDir<TExtraBody>[];
   /**

@@ -4,6 +4,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { HarnessFileError, customDir, localDir, localHost, projectDir } from "@little-stack/files";
+import { postgresDir } from "@little-stack/files/postgres";
+import { s3Dir } from "@little-stack/files/s3";
 import { after, rejectsWith, tempDir } from "./support/host.mjs";
 import { assertHolds, filesOf, withDirs } from "./support/persistent/session.mjs";
 
@@ -421,4 +423,34 @@ test("hostPaths names the folder of each dir, and loads nothing", async (t) => {
   assert.equal(new Set(Object.values(persistent)).size, 3);
   for (const real of Object.values(persistent)) assert.ok(fs.statSync(real).isDirectory());
   assert.equal(loads, 0);
+});
+
+test("two dirs do not share a place in a store, as far as that is known at start", (t) => {
+  const base = tempDir(t);
+  const client = { send: async () => ({}) };
+  const pool = { connect: async () => {} };
+  const s3 = (prefix, options) => (harnessDir) =>
+    s3Dir({ client, bucket: "bucket", prefix, harnessDir, commit: "read-only", ...options });
+  const postgres = (scope, options) => (harnessDir) => postgresDir({ pool, scope, harnessDir, ...options });
+  const both = ([one, two]) => [one("/persistent/one"), two("/persistent/two")];
+  const message = /\/persistent\/one and \/persistent\/two overlaps/;
+  for (const pair of [
+    [s3("users/"), s3("users/")],
+    [s3("users/"), s3("users/ann/")],
+    [s3("users/ann/"), s3("users/")],
+    [postgres("ann"), postgres("ann")],
+  ])
+    refused(t, base, () => both(pair), { message });
+  for (const pair of [
+    [s3("users/1/"), s3("users/10/")],
+    [s3("users/"), s3("users/", { bucket: "other" })],
+    [s3("users/"), s3("users/", { client: { send: client.send } })],
+    [s3("users/"), s3(() => "users/")],
+    [postgres("ann"), postgres("ann/b")],
+    [postgres("ann"), postgres("ann", { table: "others" })],
+    [postgres("ann"), postgres("ann", { pool: { connect: pool.connect } })],
+    [postgres("ann"), postgres(() => "ann")],
+    [postgres("users/"), s3("users/")],
+  ])
+    accepted(t, base, both(pair));
 });

@@ -25,6 +25,8 @@ export interface Store {
    * each load or commit, which is told the answer: asked again, a function of the developer's might give another one.
    */
   scope(ctx: ScopeContext): string | Promise<string>;
+  /** Whether `other` is in the same place, as far as both are known at start. Two dirs of a host may not share one. */
+  overlaps?(other: Store): boolean;
   /** Gives the cursor, any JSON value. */
   load(ctx: LoadContext, loading: Loading, scope: string): Promise<{ cursor?: unknown }>;
   /** Applies all changes or none. `versions`: of the files as they are now, where known. */

@@ -6,7 +6,8 @@ import type { ScopeContext } from "../persistent/store.js";
 import type { Pool } from "./connection.js";
 import { MAX_SCOPE_BYTES } from "./tables.js";
 
-export type ScopeOf = (ctx: ScopeContext) => string;
+/** As it is, or as it is given for a session. */
+export type ScopeOf = string | ((ctx: ScopeContext) => string);
 
 /** Structural: of whatever copy of `pg`, or what looks like it. */
 export function poolOf(given: check.Options): Pool {
@@ -22,8 +23,7 @@ export function scopeOf(given: check.Options): ScopeOf {
     const bound = (scope as (ctx: ScopeContext) => unknown).bind(given);
     return (ctx) => checked(bound(ctx), "scope must give");
   }
-  const fixed = checked(scope, "scope must be");
-  return () => fixed;
+  return checked(scope, "scope must be");
 }
 
 function checked(scope: unknown, must: string): string {

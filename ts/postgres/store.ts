@@ -24,7 +24,12 @@ export class PostgresStore implements Store {
   }
 
   scope(ctx: ScopeContext): string {
-    return this.#above + this.#scope(ctx);
+    return this.#above + (typeof this.#scope === "string" ? this.#scope : this.#scope(ctx));
+  }
+
+  overlaps(other: Store): boolean {
+    if (!(other instanceof PostgresStore) || this.#pool !== other.#pool || this.#above !== other.#above) return false;
+    return typeof this.#scope === "string" && this.#scope === other.#scope;
   }
 
   async load(ctx: LoadContext, loading: Loading, named: string): Promise<{ cursor?: unknown }> {

@@ -21,6 +21,10 @@ export class Bucket {
     this.name = name;
   }
 
+  isSame(other: Bucket): boolean {
+    return this.#client === other.#client && this.name === other.name;
+  }
+
   /** Throws RequestFailed. */
   async ask<Name extends Operation>(operation: Name, input: Input<Name>, signal: Signal): Promise<Output<Name>> {
     const command = await commandOf(operation, { Bucket: this.name, ...input });

@@ -56,6 +56,12 @@ export class S3Store implements Store {
     return this.#above + this.#prefixFor(ctx);
   }
 
+  overlaps(other: Store): boolean {
+    if (!(other instanceof S3Store) || !this.#bucket.isSame(other.#bucket)) return false;
+    const [one, two] = [this.#prefix, other.#prefix];
+    return typeof one === "string" && typeof two === "string" && (one.startsWith(two) || two.startsWith(one));
+  }
+
   async load(ctx: LoadContext, loading: Loading, scope: string): Promise<{ cursor?: unknown }> {
     const { abortSignal: signal } = ctx;
     const prefix = scope.slice(this.#above.length);
