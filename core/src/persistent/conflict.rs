@@ -10,7 +10,7 @@ use super::batch::Batch;
 use super::checkout::Checkout;
 use super::place::Placed;
 use super::row::{Held, Row, TheirState, Theirs};
-use super::scan::{Looked, Odd};
+use super::scan::Looked;
 use crate::cancel::Cancel;
 use crate::clock::now_millis;
 use crate::digest::Digest;
@@ -97,6 +97,11 @@ impl Checkout {
             sweep(self);
             return Ok(());
         }
+        self.decide(path, side, cancel)
+    }
+
+    /// The same after a scan.
+    pub(super) fn decide(&mut self, path: &str, side: Side, cancel: &Cancel) -> Result<()> {
         let theirs = self.theirs(path)?;
         let below = format!("{path}/");
         let blocked: Vec<(String, Option<Held>)> = self
@@ -174,7 +179,7 @@ impl Checkout {
         self.flush_folders(&folders)
     }
 
-    fn in_the_way(&self, obstacle: &str, path: &str) -> Error {
+    pub(super) fn in_the_way(&self, obstacle: &str, path: &str) -> Error {
         let (obstacle, full) = (self.harness_path(obstacle), self.harness_path(path));
         let text = format!("{obstacle} stands in the way of {full}: remove or resolve that first");
         Error::at(Code::Conflict, full, text)
@@ -185,70 +190,6 @@ impl Checkout {
         let mut staged = batch.stage(&full, Mode::RUSR | Mode::WUSR)?;
         read::copy(File::from(kept(self, held)?), &full, cancel, |bytes| staged.write(bytes))?;
         Ok(staged.name_mut().take().unwrap_or_default())
-    }
-
-    /// Gives up the uncommitted changes at or below `paths`, or all. Returns the paths whose content only the store has.
-    pub(crate) fn discard(&mut self, paths: Option<&[String]>, cancel: &Cancel) -> Result<Vec<String>> {
-        let odd = self.scan(cancel)?;
-        let pending: Vec<String> = self
-            .rows
-            .iter()
-            .filter(|(path, row)| row.since.is_some() && covers(paths, path))
-            .map(|(path, _)| path.clone())
-            .collect();
-        let (mut needed, mut folders) = (Vec::new(), BTreeSet::new());
-        let mut batch = Batch::new(self.session.staging.folder())?;
-        for path in pending {
-            let Some(row) = self.rows.get(&path) else { continue };
-            if row.is_conflict() {
-                self.resolve(&path, Side::Theirs, cancel)?;
-            } else if row.is_blocked() {
-                return Err(self.in_the_way(&self.obstacle(&path), &path));
-            } else if row.base.is_some() {
-                needed.push(path);
-            } else {
-                let looked = self.look(&path, cancel)?;
-                let session = std::sync::Arc::clone(&self.session);
-                let _locked = session.lock_publish_waiting(cancel)?;
-                if matches!(looked, Looked::Nothing) && odd.get(&path) == Some(&Odd::Unnameable) {
-                    self.take_shown(&mut batch, &path)?;
-                }
-                if let Placed::Done(_, had) = self.take(&mut batch, &path, looked)? {
-                    let full = self.harness_path(&path);
-                    folders.extend(changed_folders(&full, had).map(|(_, segments)| segments));
-                    let row = self.row_mut(&path);
-                    row.seen = None;
-                    row.advance(None, now_millis());
-                }
-            }
-        }
-        self.flush_folders(&folders)?;
-        self.save(true)?;
-        Ok(needed)
-    }
-
-    /// Empties the checkout and forgets its base.
-    pub(crate) fn reset(&mut self, cancel: &Cancel) -> Result<()> {
-        let mut batch = Batch::new(self.session.staging.folder())?;
-        {
-            let session = std::sync::Arc::clone(&self.session);
-            let _locked = session.lock_publish_waiting(cancel)?;
-            let wrap = |errno| Error::from_errno(errno, &self.name, "emptying");
-            let folder = self.root().folder();
-            // A handle that only stands for the folder cannot be read.
-            let open = open_name(folder, ".", OFlags::RDONLY | OFlags::DIRECTORY).map_err(wrap)?;
-            for entry in Dir::read_from(open).map_err(wrap)? {
-                let entry = entry.map_err(wrap)?;
-                let name = entry.file_name();
-                if !matches!(name.to_bytes(), b"." | b"..") {
-                    let moved = batch.next_name();
-                    fs::renameat(folder, name, batch.folder(), moved.as_str()).map_err(wrap)?;
-                }
-            }
-        }
-        self.forget()?;
-        sweep(self);
-        Ok(())
     }
 }
 

@@ -10,6 +10,7 @@ mod commit;
 mod compare;
 mod conflict;
 mod declared;
+mod discard;
 mod incoming;
 mod local;
 mod merge;

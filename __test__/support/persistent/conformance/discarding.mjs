@@ -61,6 +61,25 @@ export function cases(it) {
     assertHolds(filesOf(h.checkout), { changed: "new", created: "new", "tree/a": "old a", "tree/b": "old b" });
   });
 
+  it("discard what has no place any more: refused, and nothing is given up, until ours goes as well", async (t, h, store) => {
+    for (const [name, text] of Object.entries(OLD)) store.write(name, text);
+    await leavePending(h.main, async (files) => {
+      await files.write(at("changed"), "new");
+      await files.remove(at("tree"), { recursive: true });
+      await files.write(at("tree"), "a file");
+    });
+    const all = await pendingOf(h.main);
+    assert.deepEqual(all.toSorted(), ["created tree", "deleted tree/a", "deleted tree/b", "updated changed"]);
+    const before = filesOf(h.checkout);
+    const error = await rejectsWith(h.persistence.discard({ paths: [at("changed"), at("tree/a")] }), "FS_CONFLICT");
+    assert.match(error.message, new RegExp(`${at("tree")} stands in the way of ${at("tree/a")}`));
+    assert.deepEqual(await pendingOf(h.main), all);
+    assertHolds(filesOf(h.checkout), before);
+    await h.persistence.discard({ paths: [at("tree")] });
+    assert.deepEqual(await pendingOf(h.main), ["updated changed"]);
+    assertHolds(filesOf(h.checkout), { ...OLD, changed: "new" });
+  });
+
   it("discard several paths, and the whole dir", async (t, h, store) => {
     await changed(h, store);
     await h.persistence.discard({ paths: [at("tree/a"), at("created")] });
