@@ -11,11 +11,11 @@ const COUNT = 20_000;
 const harnessDir = "/persistent/many";
 
 /** As a shell would: the turn only finds them. */
-function plantMany(session) {
+function plantMany(session, round) {
   const folder = session.hostPaths().persistent[harnessDir];
   for (let n = 0; n < COUNT; n++) {
     if (n < 100) fs.mkdirSync(path.join(folder, String(n)), { recursive: true });
-    fs.writeFileSync(path.join(folder, String(n % 100), `${n}.txt`), `file ${n}`);
+    fs.writeFileSync(path.join(folder, String(n % 100), `${n}.txt`), `file ${n} of ${round}`);
   }
 }
 
@@ -25,7 +25,7 @@ async function withStore(t, callbacks) {
   return host.sessions.getOrCreate({ id: "test" });
 }
 
-test("very many changes are committed, listed and given up", { timeout: 280_000 }, async (t) => {
+test("very many changes are found, listed, committed and given up", { timeout: 280_000 }, async (t) => {
   let sent = 0;
   let fails = true;
   const session = await withStore(t, {
@@ -34,9 +34,17 @@ test("very many changes are committed, listed and given up", { timeout: 280_000 
       if (fails) throw new Error("down");
     },
   });
-  const turn = await session.beginTurn();
-  plantMany(session);
-  await staysResponsive(() => turn.finish());
+  let turn;
+  let round = 0;
+  const plant = async () => plantMany(session, (round += 1));
+  await staysResponsive(
+    () => turn.finish(),
+    30,
+    async () => {
+      turn = await session.beginTurn();
+      await plant();
+    },
+  );
   assert.equal(sent, COUNT);
   let pending;
   await staysResponsive(async () => (pending = await session.persistence.pending()));
@@ -45,7 +53,14 @@ test("very many changes are committed, listed and given up", { timeout: 280_000 
   const sorted = order.toSorted((a, b) => a[0] - b[0] || Buffer.compare(a[1], b[1]));
   assert.deepEqual(order, sorted, "oldest first, then by the bytes of the path");
   fails = false;
-  await staysResponsive(async () => assert.equal((await session.persistence.commit()).status, "succeeded"));
+  const commit = async () => {
+    sent = 0;
+    assert.equal((await session.persistence.commit()).status, "succeeded");
+    assert.equal(sent, COUNT);
+  };
+  await staysResponsive(commit, 30, plant);
+  assert.deepEqual(await session.persistence.pending(), []);
+  await staysResponsive(() => session.persistence.discard({ harnessDirs: [harnessDir] }), 30, plant);
   assert.deepEqual(await session.persistence.pending(), []);
 });
 
@@ -99,10 +114,11 @@ test("a cursor of many megabytes is kept and given back", { timeout: 120_000 }, 
       return { cursor };
     },
   });
-  let turn;
+  let round = 0;
   await staysResponsive(async () => {
-    turn = await session.beginTurn();
-    await turn.files.writeText(`${harnessDir}/a.txt`, "x");
+    given = undefined;
+    const turn = await session.beginTurn();
+    await turn.files.writeText(`${harnessDir}/a.txt`, `round ${(round += 1)}`);
     await turn.finish();
   });
   assert.equal(JSON.stringify(given), JSON.stringify(cursor));

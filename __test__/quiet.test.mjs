@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { after, tempDir, withHost } from "./support/host.mjs";
 import { ramfs, tmpfs } from "./support/mounts.mjs";
 import { lastJson, runChild } from "./support/process.mjs";
+import { dataDirOfNobody } from "./support/nobody.mjs";
 import { fifo, isRoot, link, plant, socket } from "./support/tree.mjs";
 
 const HOSTILE = [
@@ -256,10 +257,7 @@ test("a root that is a mount of its own", async (t) => {
 test("what the kernel refuses to this user (FS_PERMISSION_DENIED)", async (t) => {
   if (!isRoot) return t.skip("needs root, to start a program as another user");
   const base = tempDir(t);
-  const dataDir = path.join(base, "data");
-  fs.mkdirSync(dataDir, { mode: 0o700 });
-  fs.chownSync(dataDir, 65534, 65534);
-  fs.chownSync(base, 65534, 65534);
+  const dataDir = dataDirOfNobody(base);
   const { codes, shown } = lastJson(await runChild(t, "permission-denied", [dataDir]));
   for (const [call, code] of Object.entries(codes)) assert.equal(code, "FS_PERMISSION_DENIED", call);
   assert.ok(Object.keys(codes).length >= 9);

@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { tryHarnessToolContext } from "@little-stack/files";
 import { rejectsWith, tempDir, withHost } from "./support/host.mjs";
 import { onBackends } from "./support/backends.mjs";
+import { dataDirOfNobody } from "./support/nobody.mjs";
 import { lastJson, runChild } from "./support/process.mjs";
 import { fifo, isRoot, link, plant, sha256 } from "./support/tree.mjs";
 import { staysResponsive } from "./support/stall.mjs";
@@ -164,10 +165,7 @@ test("a change of the same size right after a write, and one with its time put b
 
 test("files in a folder that cannot be looked into are not deleted ones", async (t) => {
   if (!isRoot) return t.skip("needs root, to start a program as another user");
-  const base = tempDir(t);
-  const dataDir = path.join(base, "data");
-  fs.mkdirSync(dataDir, { mode: 0o700 });
-  for (const folder of [dataDir, base]) fs.chownSync(folder, 65534, 65534);
+  const dataDir = dataDirOfNobody(tempDir(t));
   const { shut, beside, opened, removed } = lastJson(await runChild(t, "shut-folder", [dataDir]));
   assert.deepEqual(shut, []);
   assert.deepEqual(

@@ -1,18 +1,13 @@
 // permission-denied.mjs DATADIR: loads the package as root, becomes another user, and meets folders and files of mode 0.
 // Says the code of each call, and all that the errors and events show.
 import fs from "node:fs";
-import os from "node:os";
 import path from "node:path";
 import { inspect } from "node:util";
 import { localHost } from "@little-stack/files";
+import { becomeNobody } from "../support/nobody.mjs";
 
 const [dataDir] = process.argv.slice(2);
-const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "little-files-load-"));
-await localHost({ dataDir: scratch }).close();
-fs.rmSync(scratch, { recursive: true, force: true });
-process.setgroups([]);
-process.setgid(65534);
-process.setuid(65534);
+await becomeNobody();
 
 const events = [];
 const host = localHost({ dataDir, onEvent: (event) => events.push(event) });

@@ -1,17 +1,12 @@
 // shut-folder.mjs DATADIR: loads the package as root, becomes another user, and lets a shell shut a folder inside of
 // `track`. Says the changes of that call, of one that changes a file beside it, and of one that opens it again.
 import fs from "node:fs";
-import os from "node:os";
 import path from "node:path";
 import { localHost } from "@little-stack/files";
+import { becomeNobody } from "../support/nobody.mjs";
 
 const [dataDir] = process.argv.slice(2);
-const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "little-files-load-"));
-await localHost({ dataDir: scratch }).close();
-fs.rmSync(scratch, { recursive: true, force: true });
-process.setgroups([]);
-process.setgid(65534);
-process.setuid(65534);
+await becomeNobody();
 
 const host = localHost({ dataDir });
 const session = await host.sessions.getOrCreate({ id: "shut" });
