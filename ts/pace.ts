@@ -55,11 +55,11 @@ export async function mapped<T, R>(items: readonly T[], map: (item: T) => R): Pr
 }
 
 /** What the addon gives in pages, each given the number of items before it, until one is empty. */
-export async function drained<T, R = T>(page: (from: number) => readonly T[], map: (item: T) => R): Promise<R[]> {
-  const all: R[] = [];
+export async function allPages<T>(page: (from: number) => readonly T[]): Promise<T[]> {
+  const all: T[] = [];
   const pace = new Pace();
   for (let items = page(0); items.length > 0; items = page(all.length)) {
-    for (const item of items) all.push(map(item));
+    all.push(...items);
     if (pace.dueNow()) await pace.turn();
   }
   return all;

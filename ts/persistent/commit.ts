@@ -3,7 +3,7 @@ import type { FsErrorCode, PersistentDirCommitResult } from "../../index.js";
 import { settled } from "../cancellation.js";
 import { HarnessFileError, unwrap } from "../errors.js";
 import type { NativeChange, NativeCommit, NativeDir } from "../native.js";
-import { drained } from "../pace.js";
+import { allPages } from "../pace.js";
 import { type Counts, counted, named, noCounts } from "./counts.js";
 import { type Call, type Dir, type DirSession, whole } from "./dir.js";
 import { commitFailed } from "./failure.js";
@@ -108,7 +108,7 @@ class Commit {
       const commit = settled(await native.beginCommit(this.#wanted.paths, cancellation?.native), cancellation);
       if (commit === null) return undefined;
       try {
-        const entries = await drained((from) => commit.entries(from), same);
+        const entries = await allPages((from) => commit.entries(from));
         if (entries.length > 0) {
           await this.#tellStarted(commit.id, entries);
           await this.#transfer(commit, entries, native.cursor, scope);
@@ -157,7 +157,7 @@ class Commit {
   }
 
   async #unsent(commit: NativeCommit): Promise<HarnessFileError | undefined> {
-    const refused = await drained((from) => commit.refused(from), same);
+    const refused = await allPages((from) => commit.refused(from));
     const [first] = refused;
     if (first === undefined) return undefined;
     const paths = refused.map(({ path }) => whole(this.#dir, path));
@@ -198,10 +198,6 @@ class Commit {
 /** Without any no callback is called. */
 async function hasWork(native: NativeDir): Promise<boolean> {
   return unwrap(await native.pending()) > 0 || unwrap(await native.conflicts()) > 0;
-}
-
-function same<T>(item: T): T {
-  return item;
 }
 
 /** The addon tells paths within the dir; the world knows them by the whole path. */

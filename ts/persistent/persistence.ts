@@ -6,7 +6,7 @@ import { HarnessFileError, isFailure, unwrap } from "../errors.js";
 import { FileData } from "../file-data.js";
 import { checkPath } from "../file-options.js";
 import type { NativeConflict, NativeDir, NativePending } from "../native.js";
-import { Pace, drained, mapped } from "../pace.js";
+import { Pace, allPages, mapped } from "../pace.js";
 import type { SessionCore } from "../session-core.js";
 import { type Dir, relative, whole } from "./dir.js";
 import { refuseInside } from "./inside.js";
@@ -101,9 +101,9 @@ export function persistence(core: SessionCore): Persistence {
   async function conflictsIn(dir: Dir): Promise<PersistenceConflict[]> {
     const found = await open(dir, async (native) => {
       unwrap(await native.conflicts());
-      return drained(() => native.takeConflicts(), conflict);
+      return allPages(() => native.takeConflicts());
     });
-    return found;
+    return mapped(found, conflict);
 
     function conflict({ path, base, ours, theirs }: NativeConflict): PersistenceConflict {
       const readTheirs = (): ReturnType<PersistenceConflict["readTheirs"]> =>
@@ -180,11 +180,8 @@ async function pendingIn(dirs: SessionDirs, dir: Dir): Promise<PendingChange[]> 
   const look = (): Promise<{ fresh: boolean; found: PendingChange[] }> =>
     withCheckout(dirs.session, dir, call, async (native) => {
       unwrap(await native.pending());
-      const found = await drained(
-        () => native.takePending(),
-        (change) => pendingChange(dir, change),
-      );
-      return { fresh: native.neverLoaded, found };
+      const found = await allPages(() => native.takePending());
+      return { fresh: native.neverLoaded, found: await mapped(found, (change) => pendingChange(dir, change)) };
     });
   const { fresh, found } = await look();
   if (!fresh || found.length === 0) return found;

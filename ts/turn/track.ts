@@ -5,7 +5,7 @@ import * as check from "../check.js";
 import { unwrap } from "../errors.js";
 import { fileChange } from "../facts.js";
 import type { NativeSnapshot } from "../native.js";
-import { drained } from "../pace.js";
+import { allPages, mapped } from "../pace.js";
 import type { TurnCore } from "./turn-core.js";
 
 const OPERATION = { name: "track", path: undefined };
@@ -33,6 +33,6 @@ export async function track<R>(
 function changes(core: TurnCore, snapshot: NativeSnapshot, source: string): Promise<FileChange[]> {
   return core.perform(OPERATION, async () => {
     unwrap(await core.native.changesSince(snapshot, source, core.turnId));
-    return drained(() => snapshot.take(), fileChange);
+    return mapped(await allPages(() => snapshot.take()), fileChange);
   });
 }
