@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { after, tempDir, withHost } from "./support/host.mjs";
 import { ramfs, tmpfs } from "./support/mounts.mjs";
 import { lastJson, runChild } from "./support/process.mjs";
-import { dataDirOfNobody } from "./support/nobody.mjs";
+import { dataDirOfNobody } from "./support/drop-rights.mjs";
 import { fifo, isRoot, link, plant, socket } from "./support/tree.mjs";
 
 const HOSTILE = [

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { tryHarnessToolContext } from "@little-stack/files";
 import { rejectsWith, tempDir, withHost } from "./support/host.mjs";
 import { onBackends } from "./support/backends.mjs";
-import { dataDirOfNobody } from "./support/nobody.mjs";
+import { dataDirOfNobody } from "./support/drop-rights.mjs";
 import { lastJson, runChild } from "./support/process.mjs";
 import { fifo, isRoot, link, plant, sha256 } from "./support/tree.mjs";
 import { staysResponsive } from "./support/stall.mjs";

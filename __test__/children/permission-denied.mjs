@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { inspect } from "node:util";
 import { localHost } from "@little-stack/files";
-import { becomeNobody } from "../support/nobody.mjs";
+import { becomeNobody } from "../support/drop-rights.mjs";
 
 const [dataDir] = process.argv.slice(2);
 await becomeNobody();

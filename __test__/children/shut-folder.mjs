@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { localHost } from "@little-stack/files";
-import { becomeNobody } from "../support/nobody.mjs";
+import { becomeNobody } from "../support/drop-rights.mjs";
 
 const [dataDir] = process.argv.slice(2);
 await becomeNobody();

@@ -1,24 +1,36 @@
-// For programs that are started as root: they load the package, and go on as a user whom modes hold back.
+// Runs a program as a user without rights, since root is refused nothing. Skipped where that cannot be had.
+import { spawnSync } from "node:child_process";
 import fs from "node:fs";
-import os from "node:os";
 import path from "node:path";
-import { localHost } from "@little-stack/files";
+import { NOBODY } from "./drop-rights.mjs";
+import { isRoot } from "./tree.mjs";
 
-export const NOBODY = 65534;
+const here = path.join(import.meta.dirname, "../..");
+const drop = ["--reuid", String(NOBODY), "--regid", String(NOBODY), "--clear-groups", "--"];
 
-export async function becomeNobody() {
-  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "little-files-load-"));
-  await localHost({ dataDir: scratch }).close(); // the addon may lie where only root can read
-  fs.rmSync(scratch, { recursive: true, force: true });
-  process.setgroups([]);
-  process.setgid(NOBODY);
-  process.setuid(NOBODY);
-}
+/** Why it cannot be run here, or false. */
+export const noNobody = (() => {
+  if (!isRoot) return false; // we have no rights ourselves
+  const tried = spawnSync(
+    "setpriv",
+    [...drop, process.execPath, "--input-type=module", "-e", 'import "@little-stack/files"'],
+    { cwd: here, encoding: "utf8" },
+  );
+  return tried.status === 0 ? false : "another user cannot load the package from here";
+})();
 
-/** A dataDir of theirs in `base`. */
-export function dataDirOfNobody(base) {
-  const dataDir = path.join(base, "data");
-  fs.mkdirSync(dataDir, { mode: 0o700 });
-  for (const folder of [dataDir, base]) fs.chownSync(folder, NOBODY, NOBODY);
-  return dataDir;
+/**
+ * Runs an ES module, given as text, as nobody; `base` (in `process.env.BASE`) is handed over to it first. What it prints
+ * last is JSON; that is the result.
+ */
+export function asNobody(base, program) {
+  const env = { ...process.env, BASE: base };
+  delete env.NODE_TEST_CONTEXT;
+  const args = ["--input-type=module", "-e", program];
+  if (isRoot) fs.chownSync(base, NOBODY, NOBODY);
+  const ran = isRoot
+    ? spawnSync("setpriv", [...drop, process.execPath, ...args], { cwd: here, env, encoding: "utf8", timeout: 30_000 })
+    : spawnSync(process.execPath, args, { cwd: here, env, encoding: "utf8", timeout: 30_000 });
+  if (ran.status !== 0) throw new Error(`the program ended with ${ran.status ?? ran.signal}: ${ran.stderr}`);
+  return JSON.parse(ran.stdout.trim().split("\n").at(-1));
 }
